@@ -184,9 +184,13 @@ private:
 
   /// About the safe size: it is run before larger ones, and shows how right the model of small ones is.
   std::int64_t with_margin() const {
-    const double free = std::max(options_.margin, min_margin) + short_of_margin;
-    const double room = static_cast<double>(*options_.budget_bytes) * std::max(1 - free, 0.0);
-    return std::max(largest_within(room, fits_ + 1, highest()), fits_ + 1);
+    return std::max(largest_within(room_with_margin(short_of_margin), fits_ + 1, highest()), fits_ + 1);
+  }
+
+  /// Bytes that the first large size may take; `less`: a fraction of the memory.
+  double room_with_margin(double less) const {
+    const double free = std::max(options_.margin, min_margin) + less;
+    return static_cast<double>(*options_.budget_bytes) * std::max(1 - free, 0.0);
   }
 
   std::int64_t approached(std::int64_t goal) const {
@@ -242,10 +246,8 @@ private:
   std::int64_t first() const {
     if (fails_ != unknown)
       return fails_ / 2;
-    if (model_ && options_.budget_bytes && !options_.start) {
-      const double room = static_cast<double>(*options_.budget_bytes) * (1 - std::max(options_.margin, min_margin));
-      return std::max<std::int64_t>(largest_within(room, 1, options_.max_batch), 1);
-    }
+    if (model_ && options_.budget_bytes && !options_.start)
+      return std::max<std::int64_t>(largest_within(room_with_margin(0), 1, options_.max_batch), 1);
     return std::min(options_.start.value_or(first_batch), options_.max_batch);
   }
 

@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/search/detail/stop.h"
+#include "core/search/throughput.h"
 
 namespace batchscope::search {
 
@@ -251,7 +252,7 @@ SearchResult run_search(Finder& finder, Trial& trial, const FinderOptions& optio
     probe.trace.reset();
   result.reason = reason_of(result);
   if (!result.left_out.empty())
-    result.reason += (result.reason.empty() ? "" : "; ") + left_out(result);
+    add_reason(result, left_out(result));
   return result;
 }
 

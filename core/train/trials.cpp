@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "core/base/error.h"
+#include "core/base/seconds_since.h"
 #include "core/memory/detail/torch_errors.h"
 
 namespace batchscope::train {
@@ -14,10 +15,6 @@ using Clock = std::chrono::steady_clock;
 
 /// Minimum duration of a timed stretch, which has at least one step.
 constexpr double stretch_seconds = 0.2;
-
-double seconds_since(Clock::time_point from) {
-  return std::chrono::duration<double>(Clock::now() - from).count();
-}
 
 } // namespace
 

@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 
 #include "core/base/error.h"
+#include "core/base/seconds_since.h"
 #include "core/program/process/command.h"
 #include "core/telemetry/message.h"
 #include "core/telemetry/record.h"
@@ -26,10 +27,6 @@ constexpr int interval_ms = 50;
 constexpr int output_interval_ms = 10;
 /// From SIGTERM to SIGKILL.
 constexpr double last_seconds = 10;
-
-double seconds_since(std::chrono::steady_clock::time_point from) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
-}
 
 int level_in(const run::RunStart& start) {
   return start.program ? start.program->level : 0;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/seconds_since.h"
 #include "core/base/text.h"
 #include "core/program/process/command.h"
 #include "core/program/trial/detail/lookout.h"
@@ -20,10 +21,6 @@ using Clock = std::chrono::steady_clock;
 
 /// Seconds that a program of a trial has to end, before it is killed: what it has learned is thrown away.
 constexpr double end_seconds = 2;
-
-double time_since(Clock::time_point from) {
-  return std::chrono::duration<double>(Clock::now() - from).count();
-}
 
 /// What a trial's program has shown so far. A size that goes over the socket must have reached it.
 class Steps final : public telemetry::Sink {
@@ -112,13 +109,13 @@ public:
       : most_seconds_(most_seconds), stop_(stop), job_(job) {}
 
   void look() {
-    if (!job_.stopping() && time_since(began_) >= most_seconds_)
+    if (!job_.stopping() && seconds_since(began_) >= most_seconds_)
       passed_ = true;
     if (passed_ || (stop_ && stop_()))
       job_.stop();
     if (job_.stopping() && !stopped_)
       stopped_ = Clock::now();
-    if (stopped_ && time_since(*stopped_) >= end_seconds)
+    if (stopped_ && seconds_since(*stopped_) >= end_seconds)
       job_.kill();
   }
   /// After the last look: the program ran as long as it was to, without an end of its own.
@@ -203,7 +200,7 @@ ProcessTrial::Result ProcessTrial::start(std::int64_t batch, bool for_time) cons
   result.pid = source->pid();
   result.peak_bytes = source->peak();
   result.step_seconds = steps.step_seconds();
-  result.spent_seconds = time_since(began);
+  result.spent_seconds = seconds_since(began);
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/median.h"
+#include "core/base/seconds_since.h"
 #include "core/program/run/program_source.h"
 #include "core/program/trial/detail/lookout.h"
 
@@ -19,10 +20,6 @@ constexpr std::int64_t steps_to_change = 4;
 constexpr double seconds_to_change = 5;
 
 using Clock = std::chrono::steady_clock;
-
-double passed_since(Clock::time_point from) {
-  return std::chrono::duration<double>(Clock::now() - from).count();
-}
 
 /// Follows the program and decides when it has shown enough. Used by the thread of the run, except where noted.
 class Observer final : public telemetry::Sink {
@@ -58,7 +55,7 @@ public:
   }
 
   /// Any thread: seconds since its start, since it has connected, or since its last step.
-  double silent_for() const { return passed_since(last_progress_.load()); }
+  double silent_for() const { return seconds_since(last_progress_.load()); }
   /// Another thread: ends a program that was waited for in vain.
   void give_up(double seconds) {
     if (control_.stopping())
@@ -88,7 +85,7 @@ private:
 
   bool changing() const {
     return asked_at_ && !tryout_.changed_batch &&
-           (tryout_.steps < enough_ + steps_to_change || passed_since(*asked_at_) < seconds_to_change);
+           (tryout_.steps < enough_ + steps_to_change || seconds_since(*asked_at_) < seconds_to_change);
   }
 
   void note_batch(std::int64_t batch) {
@@ -143,7 +140,7 @@ Tryout try_out(const run::RunSpec& spec, double silent_seconds, const std::funct
     outcome = source->run(observer, control);
   }
   Tryout tryout = observer.finished();
-  tryout.seconds = passed_since(began);
+  tryout.seconds = seconds_since(began);
   tryout.status = outcome.status;
   if (outcome.status != telemetry::RunStatus::stopped)
     tryout.reason = outcome.reason;

@@ -98,7 +98,7 @@ class Budget:
         except BaseException:
             self._limit(self.bytes)
             raise
-        if many:
+        if many and not self._probing:  # else that is done with each step
             return_freed_memory(garbage=False)
         self.begin_step(sizes)
 
@@ -144,6 +144,15 @@ class Budget:
     def resume(self) -> None:
         if self.bytes is not None:
             self._limit(self.bytes)
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """For what is no part of training, or handles an error."""
+        self.pause()
+        try:
+            yield
+        finally:
+            self.resume()
 
     def make_room_again(self) -> bool:
         """Gives back the memory of a step that failed. Whether there is notably more room now than it had: libraries

@@ -86,13 +86,10 @@ class Evaluations:
             except Exception as caught:
                 if not is_out_of_memory(caught):
                     raise
-                self._run._budget.pause()
-                try:
+                with self._run._budget.paused():
                     forget_frames(caught)
                     undo()
                     self._shrink(caught, min(call.size, self.limit or call.size))
-                finally:
-                    self._run._budget.resume()
                 del caught
 
     def _shrink(self, error: Exception, size: int) -> None:

@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from typing import Any, Callable
 
-from .memory import c_function, mallinfo_of_glibc
+from .memory import bytes_in_use, c_function, mallinfo_of_glibc
 
 _M_MMAP_THRESHOLD = -3
 MMAP_THRESHOLD = 131072
@@ -65,8 +65,7 @@ class Heap:
         """Of all blocks, but for places that are closed; 0 if another allocator has taken the place of glibc's."""
         if self._functions is None:
             return 0
-        info = self._functions.mallinfo()
-        return int(info.uordblks + info.hblkhd) - self.closed_bytes
+        return bytes_in_use(self._functions.mallinfo()) - self.closed_bytes
 
     def _missing(self, glibc: _Functions) -> int:
         info = glibc.mallinfo()

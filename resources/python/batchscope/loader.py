@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import base64
 import itertools
-import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -140,7 +139,6 @@ class Loader(Sizes):
         window = Window([], [], self._own(sizes), self)
         window.progress = self.epoch, self.seen, self.seen_in_epoch
         self._run._account.windows.add(window)
-        self.last_window = weakref.ref(window)
         return window
 
     def fetch_part(self, window: Window) -> Any:

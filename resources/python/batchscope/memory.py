@@ -65,6 +65,11 @@ def c_function(name: str, result: Any) -> Any | None:
     return None
 
 
+def bytes_in_use(info: _Mallinfo) -> int:
+    """Of all blocks, in the heap and mapped."""
+    return int(info.uordblks + info.hblkhd)
+
+
 def mallinfo_of_glibc() -> Callable[[], _Mallinfo] | None:
     """What glibc says of its heap; none if another allocator has been loaded in its place."""
     info, malloc, free = (
@@ -139,8 +144,7 @@ class HostMemory:
     def _used(self) -> int:
         if self._mallinfo is None:
             return self._resident()
-        info = self._mallinfo()
-        return int(info.uordblks + info.hblkhd) - self._closed()
+        return bytes_in_use(self._mallinfo()) - self._closed()
 
     def _resident(self) -> int:
         with contextlib.suppress(ValueError, IndexError):
@@ -164,10 +168,15 @@ class HostMemory:
         """
         if first:
             self._begun, self._peak = None, 0
-        if peak or self._first > 0 or self._steps + 1 >= self._resets:
-            self._peak = self._peak_since_begin(self._status.read())
+        if self._is_due(peak):
+            if self._begun is not None:
+                self._peak = self._peak_since_begin(self._status.read())
             self.start_step()
             self._begun = held, self._resident()
+
+    def _is_due(self, asked: bool) -> bool:
+        """Whether the peak is read at the end of the present step."""
+        return asked or self._first > 0 or self._steps + 1 >= self._resets
 
     def _peak_since_begin(self, status: bytes) -> int:
         """Of the present step; 0 if it was not begun."""
@@ -179,7 +188,7 @@ class HostMemory:
     def read(self, peak: bool = False) -> dict[str, int]:
         """The fields of a record. The peak, since it was last read, for 0.3 % of the time; or if asked for."""
         start = time.monotonic()
-        takes_peak = peak or self._first > 0 or self._steps + 1 >= self._resets
+        takes_peak = self._is_due(peak)
         self._steps += 1
         self._first -= 1
         status = self._status.read() if takes_peak else b""

@@ -922,17 +922,15 @@ class Run:
 
     def _begin_trace(self) -> None:
         """The next step is listed. The list is no part of the budget; the step begins when its batch is there."""
-        self._budget.pause()
-        self._tracer = Tracer(self._account.model, self._updates.last)
-        self._budget.resume()
+        with self._budget.paused():
+            self._tracer = Tracer(self._account.model, self._updates.last)
 
     def _finish_trace(self) -> None:
         tracer, self._tracer = self._tracer, None
         if tracer is None:
             return
-        self._budget.pause()
-        message = tracer.finish(self._takes[0] if len(self._takes) == 1 else 0)
-        self._budget.resume()
+        with self._budget.paused():
+            message = tracer.finish(self._takes[0] if len(self._takes) == 1 else 0)
         if message["batch"]:
             self._link.post(message)
 

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .run import Run
-    from .window import Window
 
 _STEADY = 16  # windows of the same size, after which it is likely to stay for a while
 
@@ -32,7 +30,6 @@ class Sizes:
         self.seen_in_epoch = 0
         self.last_size = 0  # the largest micro batch of the last window, before it was split for memory
         self.last_total = 0  # examples of the last window, of all ranks
-        self.last_window: Callable[[], Window | None] = lambda: None  # while the program holds it
         self.is_open = False  # an epoch has begun and was not gone through
         self.grain = 1  # the batch is a multiple of it, for its ratio to the batches of other loaders
         self.lead: Sizes | None = None  # whose size this one follows
