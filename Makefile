@@ -73,6 +73,8 @@ bench: build test-packages
 	scripts/test-python tests/bench/python_twin.py
 	scripts/test-python tests/bench/finder_twin.py
 	scripts/test-python tests/bench/program_finder_twin.py
+	scripts/test-python tests/bench/program_finders.py class_weights moved accelerated trainer_class_weights lightning_plain
+	scripts/test-python tests/bench/loader_twin.py
 	scripts/test-python tests/bench/program_cost.py
 
 science: build

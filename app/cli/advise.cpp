@@ -40,17 +40,13 @@ Json range_json(const std::optional<Range>& range) {
   return range ? Json{range->low, range->high} : Json(nullptr);
 }
 
-template <typename Value> Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 Json row_json(const SizeRow& row) {
   return {{"micro_batch", range_json(row.micro_batch)},
           {"accumulate", range_json(row.accumulate)},
           {"effective_batch", range_json(row.effective_batch)},
-          {"ranks", or_null(row.ranks)},
-          {"least", or_null(row.least)},
-          {"most", or_null(row.most)},
+          {"ranks", json_or_null(row.ranks)},
+          {"least", json_or_null(row.least)},
+          {"most", json_or_null(row.most)},
           {"quantization", row.quantization.empty() ? Json(nullptr) : Json(row.quantization)},
           {"why", row.why},
           {"source", row.source},

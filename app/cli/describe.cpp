@@ -148,7 +148,9 @@ std::string summary_text(const telemetry::RunOutcome& outcome, const std::string
   return facts(rows);
 }
 
-std::string search_text(const Json& search, const Palette& palette) {
+namespace {
+
+std::string probes_table(const Json& search, const Palette& palette) {
   Table probes({{"probe"}, {"batch"}, {"predicted"}, {"peak"}, {"step"}, {"outcome", Table::Align::left}});
   const auto add = [&](const Json& probe, const std::string& label) {
     const std::string outcome = text_member(probe, "outcome");
@@ -163,7 +165,23 @@ std::string search_text(const Json& search, const Palette& palette) {
     add(probe, std::to_string(++number));
   for (const Json& check : rows_in(search, "checks"))
     add(check, "check");
-  std::string text = probes.text(palette);
+  return probes.text(palette);
+}
+
+/// The sizes of a batch of the evaluation.
+std::string evaluation_text(const Json& search, const Palette& palette) {
+  std::vector<std::pair<std::string, std::string>> answers{
+      {"evaluation, largest", count_or_dash(count_in(search, "largest"))},
+      {"evaluation, safe", count_or_dash(count_in(search, "safe"))}};
+  if (const auto reason = text_member(search, "reason"); !reason.empty())
+    answers.emplace_back("reason", reason);
+  return "evaluation\n" + probes_table(search, palette) + '\n' + facts(answers);
+}
+
+} // namespace
+
+std::string search_text(const Json& search, const Palette& palette) {
+  std::string text = probes_table(search, palette);
 
   Table timings({{"timed batch size"}, {"step"}, {"examples/s"}, {"slowest"}, {"fastest"}, {"repeats"}});
   for (const Json& timing : rows_in(search, "timings"))
@@ -190,7 +208,10 @@ std::string search_text(const Json& search, const Palette& palette) {
     answers.emplace_back("memory use at the largest size", filled);
   if (const auto reason = text_member(search, "reason"); !reason.empty())
     answers.emplace_back("reason", reason);
-  return text + '\n' + facts(answers);
+  text += '\n' + facts(answers);
+  if (const auto evaluation = search.find("evaluation"); evaluation != search.end() && evaluation->is_object())
+    text += '\n' + evaluation_text(*evaluation, palette);
+  return text;
 }
 
 std::string runs_table(const std::vector<store::RunRow>& runs, const Palette& palette) {

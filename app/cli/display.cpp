@@ -73,7 +73,8 @@ void Display::refused(std::int64_t id, const std::string& reason) {
 
 void Display::probe(const search::Probe& probe, std::uint64_t budget_bytes) {
   const bool fits = probe.outcome == search::Outcome::fits;
-  std::string text = fmt::format("probe {:>2}  batch {:>7}", ++probes_, format_count(probe.batch));
+  std::string text = fmt::format("probe {:>2}  {} {:>7}", ++probes_, probe.how == "evaluation" ? "evaluation" : "batch",
+                                 format_count(probe.batch));
   if (probe.peak_bytes) {
     const double fraction = static_cast<double>(*probe.peak_bytes) / static_cast<double>(budget_bytes);
     if (palette_.terminal())

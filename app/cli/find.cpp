@@ -39,6 +39,7 @@ struct FindOptions {
   CLI::Option* factor = nullptr;
   CLI::Option* capacity = nullptr;
   CLI::Option* no_timings = nullptr;
+  CLI::Option* evaluation = nullptr;
   CLI::Option* target = nullptr;
   CLI::Option* goal = nullptr;
   CLI::Option* repeats = nullptr;
@@ -132,12 +133,11 @@ int find_for_target(const FindOptions& options, const run::RunSpec& spec, const 
   const estimate::Target target = estimate::parse_target(*text_of(options.target), "--for");
   data::DataPool pool;
   const estimate::CardFit fit = estimate::fit_into(spec, target, pool);
-  const auto or_null = [](const std::optional<std::int64_t>& size) { return size ? Json(*size) : Json(nullptr); };
   if (context.json) {
     print_json({{"computed", true},
                 {"found", fit.largest.has_value()},
-                {"largest", or_null(fit.largest)},
-                {"safe", or_null(fit.safe)},
+                {"largest", json_or_null(fit.largest)},
+                {"safe", json_or_null(fit.safe)},
                 {"recommended", nullptr},
                 {"for", target.name.empty() ? Json(nullptr) : Json(target.name)},
                 {"budget_bytes", target.usable_bytes()},
@@ -161,6 +161,7 @@ run::Session::SearchOptions search_options_of(const FindOptions& options, const 
   search_options.factor = factor_of(options);
   search_options.margin = spec.margin;
   search_options.timings = options.no_timings->count() == 0;
+  search_options.evaluation = options.evaluation->count() > 0;
   return search_options;
 }
 
@@ -237,6 +238,8 @@ int run_find(const FindOptions& options, const Context& context) {
   if (context.command)
     return find_of_program(options, spec, context);
   options.program.refuse_given();
+  if (options.evaluation->count() > 0)
+    throw input_error("--evaluation is about a program of your own; accepted: with -- COMMAND");
   check(spec);
   exclude(options.goal, options.capacity);
   exclude(options.goal, options.no_timings);
@@ -266,6 +269,9 @@ Verb add_find(CLI::App& program) {
   options->capacity = add_value(*app, "--capacity", "C", "Simulate a device that fits batch sizes up to C");
   options->no_timings =
       add_switch(*app, "--no-timings", "Do not measure throughput; the result then has no recommended size");
+  options->evaluation = add_switch(*app, "--evaluation",
+                                   "Also find the batch size of the evaluation of an attached Trainer, beside steps of "
+                                   "the recommended size");
   options->target =
       add_value(*app, "--for", "SIZE|CARD",
                 "Compute, without running anything, what fits into 24GB (decimal), 24GiB or a GPU such as rtx-4090");

@@ -64,12 +64,11 @@ private:
 
 /// `stored`: the start as the program has told it.
 Json program_json(const run::RunSpec& spec, const program::ProgramRun& source, const run::RunStart& stored) {
-  const auto or_null = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
   const auto& exit = source.exit();
   const auto about = stored.program.value_or(run::ProgramStart());
   return {{"command", spec.program->command},
-          {"exit_code", exit ? or_null(exit->code) : Json(nullptr)},
-          {"signal", exit ? or_null(exit->signal) : Json(nullptr)},
+          {"exit_code", exit ? json_or_null(exit->code) : Json(nullptr)},
+          {"signal", exit ? json_or_null(exit->signal) : Json(nullptr)},
           {"framework", about.framework.empty() ? Json(nullptr) : Json(about.framework)},
           {"level", about.level},
           {"output", about.output}};

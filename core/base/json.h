@@ -23,6 +23,16 @@ inline Json json_number(double value) {
   return value > 0 ? "Infinity" : "-Infinity";
 }
 
+/// A value, or null. Numbers as json_number() writes them.
+template <typename Value> Json json_or_null(const std::optional<Value>& value) {
+  if (!value)
+    return nullptr;
+  if constexpr (std::is_floating_point_v<Value>)
+    return json_number(*value);
+  else
+    return *value;
+}
+
 /// Throws Error (input) naming line and column instead of the library's exception.
 Json parse_json(const std::string& text);
 /// For text that other programs may have written: a value with is_discarded() where it is not JSON.

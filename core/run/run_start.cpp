@@ -8,10 +8,6 @@ namespace batchscope::run {
 
 namespace {
 
-template <typename Value> Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 /// Leaves `target` unchanged if the field is missing or null.
 template <typename Value> void read(const Json& json, const char* field, Value& target) {
   const auto found = json.find(field);
@@ -36,9 +32,9 @@ Json program_json(const ProgramStart& program) {
           {"torch", program.torch},
           {"device", program.device},
           {"output", program.output},
-          {"epochs", or_null(program.length.epochs)},
-          {"examples", or_null(program.length.examples)},
-          {"steps", or_null(program.length.steps)},
+          {"epochs", json_or_null(program.length.epochs)},
+          {"examples", json_or_null(program.length.examples)},
+          {"steps", json_or_null(program.length.steps)},
           {"ranks", program.ranks},
           {"drop_last", program.drop_last},
           {"settings", parse_json_or_discard(program.settings)}};
@@ -92,8 +88,8 @@ std::string to_json(const RunStart& start) {
             {"budget_bytes", start.budget_bytes},
             {"baseline_bytes", start.baseline_bytes},
             {"warmup_steps", start.warmup_steps},
-            {"expected_steps", or_null(start.expected_steps)},
-            {"learning_rate", start.learning_rate ? json_number(*start.learning_rate) : Json(nullptr)},
+            {"expected_steps", json_or_null(start.expected_steps)},
+            {"learning_rate", json_or_null(start.learning_rate)},
             {"notes", start.notes}};
   for (const data::Stream& stream : start.streams)
     json["streams"].push_back({{"name", stream.name}, {"train_examples", stream.examples}});

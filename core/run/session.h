@@ -34,6 +34,7 @@ public:
     double factor = 0.9;
     double margin = 0.2;
     bool timings = true;
+    bool evaluation = false; ///< also search the size of a program's evaluation
     /// Called after each timed stretch with the results so far of that size.
     std::function<void(const search::Timing&)> on_timing;
     /// Called between trials; true ends the search, whose result is then `interrupted`.

@@ -23,7 +23,8 @@ struct Probe {
   std::optional<double> seconds;                ///< of one whole optimizer step
   std::optional<double> examples_per_second;
   std::string message; ///< for Outcome::error
-  /// Of a program of the user's own: `process` (one for each size) or `live` (in one that goes on); else empty.
+  /// Of a program of the user's own: `process` (one for each size), `live` (in one that goes on) or `evaluation` (a
+  /// batch of its evaluation); else empty.
   std::string how;
   std::optional<std::int64_t> pid;               ///< of that process
   std::shared_ptr<const telemetry::Trace> trace; ///< allocations and frees; only if the finder requested them
@@ -115,6 +116,9 @@ struct SearchResult {
   std::optional<std::uint64_t> baseline_bytes;
   std::optional<std::uint64_t> budget_bytes;
   double seconds = 0; ///< duration of the whole search; 0 if no device was searched
+  /// The size of a batch of the program's evaluation, searched between two steps of the recommended size (without one,
+  /// the safe or the largest); null if it was not asked for. It has no recommended size.
+  std::shared_ptr<const SearchResult> evaluation;
 };
 
 /// Runs one size for a search; on a real device, the trainer's own step. Throws only for errors that end the search.

@@ -1,6 +1,4 @@
 // JSON form of a search, both directions.
-#include <type_traits>
-
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/search/run_search.h"
@@ -9,22 +7,13 @@ namespace batchscope::search {
 
 namespace {
 
-template <typename Value> Json optional_json(const std::optional<Value>& value) {
-  if (!value)
-    return nullptr;
-  if constexpr (std::is_floating_point_v<Value>)
-    return json_number(*value);
-  else
-    return *value;
-}
-
 Json probe_json(const Probe& probe) {
   Json json{{"batch", probe.batch},
             {"outcome", to_string(probe.outcome)},
-            {"peak_bytes", optional_json(probe.peak_bytes)},
-            {"predicted_bytes", optional_json(probe.predicted_bytes)},
-            {"seconds", optional_json(probe.seconds)},
-            {"examples_per_second", optional_json(probe.examples_per_second)}};
+            {"peak_bytes", json_or_null(probe.peak_bytes)},
+            {"predicted_bytes", json_or_null(probe.predicted_bytes)},
+            {"seconds", json_or_null(probe.seconds)},
+            {"examples_per_second", json_or_null(probe.examples_per_second)}};
   if (!probe.message.empty())
     json["message"] = probe.message;
   if (!probe.how.empty())
@@ -151,31 +140,32 @@ void read_list(const Json& json, const char* field, std::vector<Value>& target, 
 
 } // namespace
 
-std::string to_json(const SearchResult& result, int indent) {
+namespace {
+
+Json result_json(const SearchResult& result) {
   Json json;
   json["strategy"] = result.strategy;
   json["status"] = result.found ? "found" : result.interrupted ? "interrupted" : "nothing-fits";
-  json["largest"] = optional_json(result.largest);
+  json["largest"] = json_or_null(result.largest);
   json["largest_is"] = result.largest ? Json(result.largest_is_exact ? "exact" : "tried") : Json(nullptr);
-  json["safe"] = optional_json(result.safe);
-  json["recommended"] = optional_json(result.recommended);
-  json["automatic"] = optional_json(result.automatic);
+  json["safe"] = json_or_null(result.safe);
+  json["recommended"] = json_or_null(result.recommended);
+  json["automatic"] = json_or_null(result.automatic);
   json["reason"] = result.reason;
   json["probes"] = list_json(result.probes, probe_json);
   json["checks"] = list_json(result.checks, probe_json);
   json["left_out"] = list_json(result.left_out, left_out_json);
   json["timings"] = list_json(result.timings, timing_json);
   json["memory"] = result.memory ? parse_json(result.memory->to_json()) : Json(nullptr);
-  json["baseline_bytes"] = optional_json(result.baseline_bytes);
-  json["budget_bytes"] = optional_json(result.budget_bytes);
+  json["baseline_bytes"] = json_or_null(result.baseline_bytes);
+  json["budget_bytes"] = json_or_null(result.budget_bytes);
   json["seconds"] = json_number(result.seconds);
-  return json_text(json, indent);
+  if (result.evaluation)
+    json["evaluation"] = result_json(*result.evaluation);
+  return json;
 }
 
-SearchResult search_result_from_json(const std::string& text) {
-  const Json json = parse_json(text);
-  if (!json.is_object())
-    throw input_error("the result of a search must be a JSON object");
+SearchResult result_from(const Json& json) {
   SearchResult result;
   std::string status;
   std::string largest_is;
@@ -199,7 +189,22 @@ SearchResult search_result_from_json(const std::string& text) {
   read(json, "baseline_bytes", result.baseline_bytes);
   read(json, "budget_bytes", result.budget_bytes);
   read(json, "seconds", result.seconds);
+  if (const auto evaluation = json.find("evaluation"); evaluation != json.end() && evaluation->is_object())
+    result.evaluation = std::make_shared<const SearchResult>(result_from(*evaluation));
   return result;
+}
+
+} // namespace
+
+std::string to_json(const SearchResult& result, int indent) {
+  return json_text(result_json(result), indent);
+}
+
+SearchResult search_result_from_json(const std::string& text) {
+  const Json json = parse_json(text);
+  if (!json.is_object())
+    throw input_error("the result of a search must be a JSON object");
+  return result_from(json);
 }
 
 const char* name_of_largest(bool exact) {

@@ -222,8 +222,14 @@ Description description_of(const LossScale& event) {
 }
 
 Description description_of(const ProbeResult& event) {
-  MessageOf message(event.fits ? Words::probe_fits : Words::probe_does_not_fit);
-  message.count("batch", event.batch);
+  const bool evaluates = event.evaluation.has_value();
+  MessageOf message(!event.error.empty() ? Words::evaluation_failed
+                    : event.fits         ? (evaluates ? Words::evaluation_fits : Words::probe_fits)
+                    : evaluates          ? Words::evaluation_does_not_fit
+                                         : Words::probe_does_not_fit);
+  message.count("batch", event.evaluation.value_or(event.batch));
+  if (!event.error.empty())
+    message.text("error", event.error);
   if (event.peak_bytes && *event.peak_bytes > 0)
     message.bytes("peak_bytes", static_cast<std::uint64_t>(*event.peak_bytes));
   return titled(Words::probe, message);

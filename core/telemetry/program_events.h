@@ -142,6 +142,11 @@ struct ProbeResult {
   std::optional<double> first_seconds{}; ///< of the first one
   std::optional<std::int64_t> peak_bytes{};
   std::optional<std::int64_t> room_bytes{}; ///< for a step, beside what lives between steps
+  /// Examples of the evaluation batch that was run after a step of that size: the result is that batch's.
+  std::optional<std::int64_t> evaluation{};
+  std::optional<std::int64_t> examples{}; ///< of the largest evaluation
+  std::optional<std::int64_t> unseen{};   ///< of all evaluations, those whose length was not looked at
+  std::string error{}; ///< why an evaluation failed for another reason than memory; empty: it did not
   bool operator==(const ProbeResult&) const = default;
 };
 

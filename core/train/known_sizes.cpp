@@ -101,13 +101,16 @@ std::int64_t KnownSizes::parts(std::int64_t count, std::int64_t length) const {
 }
 
 Json KnownSizes::to_json() const {
-  const auto or_null = [](const std::optional<double>& value) { return value ? json_number(*value) : Json(nullptr); };
   Json failed = Json::array();
   for (const Size& size : failed_)
     failed.push_back({size.count, size.length});
-  return {
-      {"failed", failed}, {"part", or_null(part_)}, {"alone", or_null(alone_)}, {"from_prediction", from_prediction_},
-      {"trust", trust_},  {"misses", misses_},      {"fitted", fitted_}};
+  return {{"failed", failed},
+          {"part", json_or_null(part_)},
+          {"alone", json_or_null(alone_)},
+          {"from_prediction", from_prediction_},
+          {"trust", trust_},
+          {"misses", misses_},
+          {"fitted", fitted_}};
 }
 
 KnownSizes KnownSizes::from_json(const Json& json) {

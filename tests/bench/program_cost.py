@@ -13,6 +13,9 @@ process; what is printed is the median over the rounds of the difference to the 
 more" is the difference of the 99th percentiles, likewise; with few steps it would show only which of the two Python's
 garbage collector happened to stop. Starts are not counted.
 
+With a memory budget on the CPU, all memory that is freed goes back to the system, also that of the plain steps of the
+process: the row "with a budget" is the difference to the plain steps of "nothing", in another process, and less exact.
+
 usage: program_cost.py [--cli FILE] [--rounds N] [--seconds S]
 """
 
@@ -83,8 +86,9 @@ def to_mlflow_sqlite(folder):
     return to_mlflow("sqlite:///" + os.path.join(folder, "mlflow.db"))
 
 
-LOGGERS = {"nothing": to_nothing, "BatchScope": None, "W&B offline": to_wandb, "TensorBoard": to_tensorboard,
-           "MLflow files": to_mlflow_files, "MLflow SQLite": to_mlflow_sqlite}
+WITH_BUDGET = "with a budget"
+LOGGERS = {"nothing": to_nothing, "BatchScope": None, WITH_BUDGET: None, "W&B offline": to_wandb,
+           "TensorBoard": to_tensorboard, "MLflow files": to_mlflow_files, "MLflow SQLite": to_mlflow_sqlite}
 PACKAGES = {"W&B offline": "wandb", "TensorBoard": "tensorboard", "MLflow files": "mlflow", "MLflow SQLite": "mlflow"}
 
 
@@ -152,7 +156,7 @@ def child(options):
         log, end = (LOGGERS[options.child] or to_nothing)(folder)
         training = Training(options.batch)
         makers = {"plain": lambda: plain_steps(training, to_nothing(folder)[0]),
-                  "logged": lambda: (watched_steps(training) if options.child == "BatchScope"
+                  "logged": lambda: (watched_steps(training) if options.child in ("BatchScope", WITH_BUDGET)
                                      else plain_steps(training, log))}
         order = ["plain", "logged"] if options.plain_first else ["logged", "plain"]
         steps = {kind: makers[kind]() for kind in order}
@@ -183,9 +187,12 @@ def run_child(options, logger, batch, turn, folder):
     file = os.path.join(folder, "times")
     command = [sys.executable, __file__, "--child", logger, "--batch", str(batch), "--seconds", str(options.seconds),
                "--file", file] + (["--plain-first"] if turn % 2 else [])
-    if logger == "BatchScope":
-        command = [options.cli, "run", "--quiet", "--db", os.path.join(folder, "runs.db"), "--", *command]
     environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONWARNINGS="ignore", GLIBC_TUNABLES=KEEP_FREED)
+    if logger in ("BatchScope", WITH_BUDGET):
+        command = [options.cli, "run", "--quiet", "--db", os.path.join(folder, "runs.db"),
+                   *(["--attach", "auto", "--memory-budget", "4GB"] if logger == WITH_BUDGET else []), "--", *command]
+    if logger == WITH_BUDGET:
+        del environment["GLIBC_TUNABLES"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"{logger} ends with an error: {(done.stderr or done.stdout).strip()[-500:]}")
@@ -226,10 +233,13 @@ def measure(options, milliseconds, loggers):
     print(f"\nbatch {batch}: plain step {1e3 * plain:.2f} ms")
     print(f"{'':<16} {'a step more':>14} {'of the step':>12} {'lowest to highest':>22} {'99 % more':>12}")
     for logger, some in rounds.items():
-        more = sorted(statistics.median(times["logged"]) - statistics.median(times["plain"]) for times in some)
+        beside = rounds["nothing"] if logger == WITH_BUDGET else some
+        more = sorted(statistics.median(times["logged"]) - statistics.median(other["plain"])
+                      for times, other in zip(some, beside))
         middle = statistics.median(more)
+        late_text = worst_text(some) if beside is some else "-"
         print(f"{logger:<16} {1e6 * middle:>11.0f} us {100 * middle / plain:>10.2f} % "
-              f"{1e6 * more[0]:>8.0f} to {1e6 * more[-1]:>7.0f} us {worst_text(some):>12}", flush=True)
+              f"{1e6 * more[0]:>8.0f} to {1e6 * more[-1]:>7.0f} us {late_text:>12}", flush=True)
 
 
 def main():
@@ -248,6 +258,8 @@ def main():
         return
     missing = [logger for logger, package in PACKAGES.items() if importlib.util.find_spec(package) is None]
     loggers = [logger for logger in options.only or LOGGERS if logger not in missing]
+    if WITH_BUDGET in loggers and "nothing" not in loggers:
+        loggers.insert(0, "nothing")
     print("\nWhat a watched step costs the training (goal for BatchScope: at most 1 % of a step above 50 ms)")
     for milliseconds in STEPS_OF:
         measure(options, milliseconds, loggers)

@@ -489,7 +489,7 @@ class Ranks(Folder):
     def test_another_rank_follows_rank_0_and_nobody_else(self):
         server = self.server(welcome={"batch": 5, "hold": 1})
         child = self.program(PRETENDED_RANKS + """
-    nothing = batchscope.run._NOTHING_SAID
+    nothing = batchscope.run_memory.NOTHING_SAID
     run = batchscope.start(schedule=lambda step, batch: batch + 7)  # is that of rank 0
     run._ranks = Ranks(1, [[2, 1, 1, 0, 0, 0, 0, nothing], [2, 2, 0.5, 0, 0, 1, 0, nothing],
                            [9, 1, 0.5, 1, 1, 0, 0, nothing]])
@@ -791,8 +791,8 @@ class Memory(Folder):
             import batchscope, os, resource
             run = batchscope.start()
             before = resource.getrlimit(resource.RLIMIT_DATA)
-            run._want_limit(50_000_000)
-            run._apply_limit()
+            run._memory.want_limit(50_000_000)
+            run._memory.apply_limit()
             assert resource.getrlimit(resource.RLIMIT_DATA)[0] != before[0]
             keep = bytearray(30_000_000)
             try:
@@ -804,8 +804,8 @@ class Memory(Folder):
                 bytearray(40_000_000)
                 os._exit(7)
             print(os.waitstatus_to_exitcode(os.wait()[1]))
-            run._want_limit(100_000_000)
-            run._apply_limit()
+            run._memory.want_limit(100_000_000)
+            run._memory.apply_limit()
             bytearray(40_000_000)
             run.finish()
             print(resource.getrlimit(resource.RLIMIT_DATA) == before)

@@ -85,6 +85,9 @@ AnswerCard::AnswerCard(QWidget* parent) : Card(tr("Result"), parent), outcome_(n
     rows_[answer] = make_row(answer);
     body()->addWidget(rows_[answer].widget);
   }
+  evaluation_ = wrapping_label(this);
+  evaluation_->setObjectName(QStringLiteral("evaluation"));
+  body()->addWidget(evaluation_);
   auto* layout = new QVBoxLayout(outcome_);
   layout->setContentsMargins(0, 0, 0, 0);
   outcome_text_ = new QLabel(outcome_);
@@ -179,6 +182,16 @@ void AnswerCard::show_answers(const SearchView& view) {
   fill(automatic, view.held_back(), tr("used by auto; the recommended size gives fewer steps per epoch"), true);
 }
 
+void AnswerCard::show_evaluation(const search::SearchResult* evaluation) {
+  evaluation_->setVisible(evaluation != nullptr);
+  if (!evaluation)
+    return;
+  const auto count = [](const auto& size) { return size ? format_count(*size) : QStringLiteral("–"); };
+  evaluation_->setText(
+      tr("Evaluation batch: %1 is safe, %2 the largest; %3.")
+          .arg(count(evaluation->safe), count(evaluation->largest), QString::fromStdString(evaluation->reason)));
+}
+
 void AnswerCard::show_outcome(const SearchView& view) {
   const QString tried = tr("Tried: %1").arg(sequence_of(view.probes));
   switch (view.state) {
@@ -211,6 +224,7 @@ void AnswerCard::show_search(const SearchView& view) {
   const bool answers = view.working() || view.found();
   for (Row& row : rows_)
     row.widget->setVisible(answers);
+  show_evaluation(view.found() ? view.result->evaluation.get() : nullptr);
   outcome_->setVisible(!answers);
   set_alarming(!answers && view.state != Job::State::cancelled && !was_interrupted(view));
   if (answers) {

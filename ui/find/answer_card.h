@@ -39,10 +39,12 @@ private:
   Row make_row(Answer answer);
   void fill(Answer answer, std::optional<std::int64_t> batch, const QString& reason, bool final);
   void show_answers(const SearchView& view);
+  void show_evaluation(const search::SearchResult* evaluation);
   void show_outcome(const SearchView& view);
 
   std::array<Row, answer_count> rows_;
-  QWidget* outcome_ = nullptr; ///< shown if there is no answer
+  QLabel* evaluation_ = nullptr; ///< of a program, if its search was asked for it
+  QWidget* outcome_ = nullptr;   ///< shown if there is no answer
   QLabel* outcome_text_ = nullptr;
   QLabel* outcome_help_ = nullptr;
   QPushButton* settings_ = nullptr;

@@ -187,10 +187,6 @@ std::string line_of(const Json& json) {
   return json_text(json) + "\n";
 }
 
-template <typename Value> Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 template <typename Value> void add(Json& json, const char* field, const std::optional<Value>& value) {
   if (value)
     json[field] = *value;
@@ -254,9 +250,9 @@ std::string to_line(const Welcome& welcome) {
             {"protocol", protocol_version},
             {"run", welcome.run},
             {"number", welcome.number},
-            {"batch", or_null(welcome.batch)},
-            {"accumulate", or_null(welcome.accumulate)},
-            {"limit_bytes", or_null(welcome.limit_bytes)},
+            {"batch", json_or_null(welcome.batch)},
+            {"accumulate", json_or_null(welcome.accumulate)},
+            {"limit_bytes", json_or_null(welcome.limit_bytes)},
             {"on_oom", welcome.on_oom},
             {"step", welcome.step},
             {"hold", welcome.hold}};
@@ -302,8 +298,12 @@ std::string refuse_line(const std::string& reason) {
 
 std::string probe_line(const std::vector<ProbeSize>& sizes, bool then_stop) {
   Json json{{"type", "probe"}, {"sizes", Json::array()}, {"then", then_stop ? "stop" : "go-on"}};
-  for (const ProbeSize& size : sizes)
-    json["sizes"].push_back({{"batch", size.batch}, {"trace", size.trace}, {"steps", size.steps}});
+  for (const ProbeSize& size : sizes) {
+    Json entry{{"batch", size.batch}, {"trace", size.trace}, {"steps", size.steps}};
+    if (size.evaluation)
+      entry["evaluation"] = *size.evaluation;
+    json["sizes"].push_back(std::move(entry));
+  }
   return line_of(std::move(json));
 }
 

@@ -42,7 +42,7 @@ struct Hello {
   std::string name;
   std::string config_json = "{}";
   std::string settings_json = "{}"; ///< what the training is made with: texts, numbers and truth values by name
-  /// report pause stop batch accumulate rate split trace estimate, and `first batch`
+  /// report pause stop batch accumulate rate split trace estimate evaluate, and `first batch`
   std::set<std::string> can;
 };
 
@@ -166,6 +166,7 @@ struct ProbeSize {
   std::int64_t batch = 1;
   bool trace = false; ///< of the last step
   std::int64_t steps = 1;
+  std::optional<std::int64_t> evaluation{}; ///< after the steps, an evaluation batch of so many examples
 };
 std::string probe_line(const std::vector<ProbeSize>& sizes, bool then_stop);
 std::string estimate_line(const std::vector<std::int64_t>& batches);

@@ -51,6 +51,24 @@ struct LiveTrial::Result {
   std::string message;
 };
 
+void LiveTrial::take(const telemetry::ProbeResult& answer, const ProbeSize& size, Result& result) {
+  const std::int64_t taken = answer.taken.value_or(size.batch);
+  if (taken != size.batch)
+    result.message = fmt::format("the program ran batch size {} instead", taken);
+  else
+    result.message = answer.error;
+  result.outcome = !result.message.empty() ? search::Outcome::error
+                   : answer.fits           ? search::Outcome::fits
+                                           : search::Outcome::out_of_memory;
+  if (answer.peak_bytes.value_or(0) > 0)
+    result.peak_bytes = static_cast<std::uint64_t>(*answer.peak_bytes);
+  if (answer.room_bytes.value_or(-1) >= 0)
+    result.room_bytes = static_cast<std::uint64_t>(*answer.room_bytes);
+  result.step_seconds = step_seconds_in(answer, size.trace);
+  if (answer.examples)
+    evaluation_examples_ = {*answer.examples, answer.unseen.value_or(0)};
+}
+
 LiveTrial::LiveTrial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop)
     : spec_(spec), surroundings_(surroundings), stop_(std::move(stop)) {}
 
@@ -78,6 +96,7 @@ bool LiveTrial::start(Purpose purpose) {
       throw takes_no_batch(level_of(hello));
     examples_ = hello.examples.value_or(0);
     has_tails_ = hello.batch_norm && !hello.drop_last && hello.world <= 1;
+    can_evaluate_ = hello.can.contains("evaluate");
     if (level_of(hello) < 3 || !hello.can.contains("trace") || examples_ == 0)
       return false;
     if (++steps == warm_up_steps)
@@ -108,36 +127,32 @@ bool LiveTrial::ended_before_its_first_steps() {
 
 /// The first step that is listed differs from all later ones; it tells what is in use between steps.
 void LiveTrial::discard_first_trace() {
-  const Result result = probe(std::min(small_batch, examples_), true, steps_of_a_trace);
-  budget_ = spec_.memory_budget;
-  if (budget_ && result.room_bytes && result.trace)
-    budget_ = std::min(*budget_, *result.room_bytes + result.trace->start_bytes);
+  const Result result = probe({.batch = std::min(small_batch, examples_), .trace = true, .steps = steps_of_a_trace});
+  steps_.limit(spec_.memory_budget, result);
 }
 
-LiveTrial::Result LiveTrial::probe(std::int64_t batch, bool trace, std::int64_t steps) {
-  program_->ask(probe_line({{.batch = batch, .trace = trace, .steps = steps}}, false), steps);
+/// `result` has a list.
+void LiveTrial::Listed::limit(const std::optional<std::uint64_t>& most, const Result& result) {
+  budget = most;
+  if (most && result.room_bytes && result.trace)
+    budget = std::min(*most, *result.room_bytes + result.trace->start_bytes);
+}
+
+/// Runs what is asked for, in the program that there is.
+LiveTrial::Result LiveTrial::probe(const ProbeSize& size) {
+  program_->ask(probe_line({size}, false), size.steps);
   Result result;
+  const std::int64_t listed = size.evaluation.value_or(size.batch);
   while (const auto message = program_->next()) {
-    if (const auto* traced = std::get_if<TraceMessage>(&*message); traced && traced->trace.batch == batch)
+    if (const auto* traced = std::get_if<TraceMessage>(&*message); traced && traced->trace.batch == listed)
       result.trace = std::make_shared<const telemetry::Trace>(traced->trace);
     const auto* event = std::get_if<EventMessage>(&*message);
     const auto* answer = event ? std::get_if<telemetry::ProbeResult>(&event->event.body) : nullptr;
-    if (!answer || answer->batch != batch)
+    if (!answer || answer->batch != size.batch)
       continue;
-    const std::int64_t taken = answer->taken.value_or(batch);
-    const bool fits = answer->fits && taken == batch;
-    result.outcome = fits             ? search::Outcome::fits
-                     : taken == batch ? search::Outcome::out_of_memory
-                                      : search::Outcome::error;
-    if (result.outcome == search::Outcome::error)
-      result.message = fmt::format("the program ran batch size {} instead", taken);
-    if (!fits)
+    take(*answer, size, result);
+    if (result.outcome != search::Outcome::fits)
       result.trace.reset();
-    if (answer->peak_bytes.value_or(0) > 0)
-      result.peak_bytes = static_cast<std::uint64_t>(*answer->peak_bytes);
-    if (answer->room_bytes.value_or(-1) >= 0)
-      result.room_bytes = static_cast<std::uint64_t>(*answer->room_bytes);
-    result.step_seconds = step_seconds_in(*answer, trace);
     starts_ = 1; // of the next size
     return result;
   }
@@ -158,52 +173,96 @@ LiveTrial::Result LiveTrial::probe(std::int64_t batch, bool trace, std::int64_t 
 
 /// The highest bytes of tensors. Without a list of allocations the program knows what its whole process used: what that
 /// had besides when there was a list is left out.
-std::optional<std::uint64_t> LiveTrial::tensor_peak(const Result& result) {
+std::optional<std::uint64_t> LiveTrial::tensor_peak(const Result& result, Listed& listed) {
   if (!result.trace) {
-    if (!result.peak_bytes || *result.peak_bytes <= beside_tensors_)
+    if (!result.peak_bytes || *result.peak_bytes <= listed.beside_tensors)
       return std::nullopt;
-    const std::uint64_t peak = *result.peak_bytes - beside_tensors_;
-    return budget_ ? std::min(peak, *budget_) : peak; // it would not have got more
+    const std::uint64_t peak = *result.peak_bytes - listed.beside_tensors;
+    return listed.budget ? std::min(peak, *listed.budget) : peak; // it would not have got more
   }
   const std::uint64_t peak = result.trace->peak_bytes;
-  beside_tensors_ = std::max(result.peak_bytes.value_or(peak), peak) - peak;
+  listed.beside_tensors = std::max(result.peak_bytes.value_or(peak), peak) - peak;
   return peak;
 }
 
-search::Probe LiveTrial::run(const search::Proposal& proposal) {
+search::Probe LiveTrial::probe_of(const search::Proposal& proposal, const Result& result, Listed& listed) {
   search::Probe probe;
   probe.batch = proposal.batch;
   probe.predicted_bytes = proposal.predicted_bytes;
-  probe.how = "live";
+  probe.outcome = result.outcome;
+  probe.message = result.message;
+  probe.trace = result.trace;
+  if (result.trace)
+    listed.sizes.insert(proposal.batch);
+  probe.peak_bytes = tensor_peak(result, listed);
+  if (result.outcome == search::Outcome::fits && result.step_seconds) {
+    probe.seconds = result.step_seconds;
+    probe.examples_per_second = static_cast<double>(proposal.batch) / *result.step_seconds;
+  }
+  return probe;
+}
+
+search::Probe LiveTrial::run(const search::Proposal& proposal) {
   if (proposal.batch > 1 && ends_with_a_bad_tail(proposal.batch)) {
-    probe.outcome = search::Outcome::error;
+    search::Probe probe{.batch = proposal.batch, .outcome = search::Outcome::error};
+    probe.predicted_bytes = proposal.predicted_bytes;
+    probe.how = "live";
     probe.message = fmt::format("an epoch's last batch would be a single example, and {}", *why_no_single_);
     return probe;
   }
   Result result;
+  std::optional<std::int64_t> pid;
   do {
-    const bool trace = proposal.trace && traced_.size() < traces_needed;
+    const bool trace = proposal.trace && steps_.sizes.size() < traces_needed;
     if (!program_ || purpose_ != Purpose::memory) {
-      if (!start(Purpose::memory))
-        throw Error(Error::Kind::failed, "the program cannot be tried any more: it no longer reaches level 3");
+      start_again();
       if (trace)
         discard_first_trace();
       if (!program_)
         continue;
     }
-    probe.pid = program_->pid();
-    result = this->probe(proposal.batch, trace, trace ? steps_of_a_trace : 1);
-    if (result.trace)
-      traced_.insert(proposal.batch);
-  } while (!program_ && result.outcome == search::Outcome::error && result.message.empty()); // it was through
-  probe.outcome = result.outcome;
-  probe.message = result.message;
-  probe.trace = result.trace;
-  probe.peak_bytes = tensor_peak(result);
-  if (result.outcome == search::Outcome::fits && result.step_seconds) {
-    probe.seconds = result.step_seconds;
-    probe.examples_per_second = static_cast<double>(proposal.batch) / *result.step_seconds;
-  }
+    pid = program_->pid();
+    result = probe({.batch = proposal.batch, .trace = trace, .steps = trace ? steps_of_a_trace : 1});
+  } while (is_to_be_repeated(result));
+  search::Probe probe = probe_of(proposal, result, steps_);
+  probe.how = "live";
+  probe.pid = pid;
+  return probe;
+}
+
+void LiveTrial::start_again() {
+  if (!start(Purpose::memory))
+    throw Error(Error::Kind::failed, "the program cannot be tried any more: it no longer reaches level 3");
+}
+
+/// The program was through before it had an answer.
+bool LiveTrial::is_to_be_repeated(const Result& result) const {
+  return !program_ && result.outcome == search::Outcome::error && result.message.empty();
+}
+
+search::Probe LiveTrial::begin_evaluations(std::int64_t batch) {
+  const search::Probe first = evaluate({.batch = 1, .trace = true, .predicted_bytes = {}}, batch);
+  evaluations_.sizes.clear();
+  return first;
+}
+
+search::Probe LiveTrial::evaluate(const search::Proposal& proposal, std::int64_t batch) {
+  Result result;
+  std::optional<std::int64_t> pid;
+  do {
+    if (!program_ || purpose_ != Purpose::memory)
+      start_again();
+    pid = program_->pid();
+    result = probe({.batch = batch,
+                    .trace = proposal.trace && evaluations_.sizes.size() < traces_needed,
+                    .steps = 1,
+                    .evaluation = proposal.batch});
+  } while (is_to_be_repeated(result));
+  if (!evaluations_.budget)
+    evaluations_.limit(spec_.memory_budget, result);
+  search::Probe probe = probe_of(proposal, result, evaluations_);
+  probe.how = "evaluation";
+  probe.pid = pid;
   return probe;
 }
 
@@ -233,7 +292,7 @@ std::optional<search::Stretch> LiveTrial::time(std::int64_t batch) {
         throw;
       return std::nullopt; // what was found without it stays
     }
-    result = probe(batch, false, steps_of_a_timing);
+    result = probe({.batch = batch, .trace = false, .steps = steps_of_a_timing});
   }
   if (result.outcome != search::Outcome::fits || !result.step_seconds || *result.step_seconds <= 0)
     return std::nullopt;

@@ -15,6 +15,12 @@ namespace batchscope::program {
 
 class LiveProgram;
 
+/// What a program's evaluation is over.
+struct EvaluationExamples {
+  std::int64_t count = 0;  ///< of the largest data set: no batch is larger
+  std::int64_t unseen = 0; ///< of all data sets, those whose length was not looked at
+};
+
 /// Tries batch sizes in one process: a program that can split a step (level 3) runs a few steps of each size and lists
 /// their allocations, and an out-of-memory error ends no process. What it learns meanwhile is thrown away. It is
 /// started again if it ends, because it had trained enough or because an error ended it after all. One thread.
@@ -26,9 +32,21 @@ public:
   /// The time of a step at a size known to fit, in a process without the budget and without what makes its memory
   /// exact and its steps slower; nothing if it did not fit after all, or the program ends before it is known.
   std::optional<search::Stretch> time(std::int64_t batch);
+  /// Whether the program has an evaluation whose batches can be chosen.
+  bool can_evaluate() const { return can_evaluate_; }
+  /// Evaluates one example, which shows what the evaluation is over and what it has in use; to be called before
+  /// evaluate().
+  search::Probe begin_evaluations(std::int64_t batch);
+  /// Tries a batch of the program's evaluation, after a step of `batch` examples, which is known to fit: what lives
+  /// between two such steps is in memory, too.
+  search::Probe evaluate(const search::Proposal& proposal, std::int64_t batch);
+  /// What the last evaluation has said of its examples.
+  const EvaluationExamples& evaluation_examples() const { return evaluation_examples_; }
   /// What the spec's budget leaves for tensors, bytes: on the host, what the program needs besides (threads, caches of
   /// libraries) counts for its limit, too. Nothing without a budget.
-  std::optional<std::uint64_t> budget_bytes() const { return budget_; }
+  std::optional<std::uint64_t> budget_bytes() const { return steps_.budget; }
+  /// The same in an evaluation, once one was run.
+  std::optional<std::uint64_t> evaluation_budget_bytes() const { return evaluations_.budget; }
 
 private:
   friend struct OpenedTrial open_live_trial(const run::RunSpec&, const Surroundings&, std::function<bool()>);
@@ -39,8 +57,19 @@ private:
   bool ended_before_its_first_steps();
   void discard_first_trace();
   struct Result;
-  Result probe(std::int64_t batch, bool trace, std::int64_t steps);
-  std::optional<std::uint64_t> tensor_peak(const Result& result);
+  /// What lists of allocations have shown, of steps or of evaluations.
+  struct Listed {
+    std::set<std::int64_t> sizes;
+    std::optional<std::uint64_t> budget; ///< for tensors
+    std::uint64_t beside_tensors = 0;    ///< bytes of the process at its peak, when it was last listed
+    void limit(const std::optional<std::uint64_t>& budget, const Result& result);
+  };
+  Result probe(const ProbeSize& size);
+  void take(const telemetry::ProbeResult& answer, const ProbeSize& size, Result& result);
+  std::optional<std::uint64_t> tensor_peak(const Result& result, Listed& listed);
+  search::Probe probe_of(const search::Proposal& proposal, const Result& result, Listed& listed);
+  void start_again();
+  bool is_to_be_repeated(const Result& result) const;
   bool ends_with_a_bad_tail(std::int64_t batch);
 
   const run::RunSpec spec_;
@@ -49,11 +78,11 @@ private:
   std::unique_ptr<LiveProgram> program_;
   Purpose purpose_ = Purpose::memory; ///< of the program
   std::int64_t examples_ = 0;
+  bool can_evaluate_ = false;
+  EvaluationExamples evaluation_examples_;
   bool has_tails_ = false;                   ///< of an epoch, in a program with batch norm
   std::optional<std::string> why_no_single_; ///< a batch of one example fails; empty: it does not; nothing: not tried
-  std::set<std::int64_t> traced_;            ///< sizes
-  std::optional<std::uint64_t> budget_;
-  std::uint64_t beside_tensors_ = 0; ///< of the process at its peak, when it was last listed
+  Listed steps_, evaluations_;
   int starts_ = 0;
 };
 

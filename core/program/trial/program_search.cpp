@@ -9,6 +9,8 @@
 
 #include "core/base/device_name.h"
 #include "core/base/host.h"
+#include "core/base/seconds_since.h"
+#include "core/base/text.h"
 #include "core/program/process/command.h"
 #include "core/program/trial/live_trial.h"
 #include "core/program/trial/process_trial.h"
@@ -31,6 +33,7 @@ struct TimedTrial {
   std::int64_t largest = largest_tried;
   std::optional<std::uint64_t> budget; ///< for what it measures
   const ProcessTrial* processes = nullptr;
+  LiveTrial* live = nullptr;
 };
 
 TimedTrial open_trial(const run::RunSpec& spec, const Surroundings& surroundings, const std::function<bool()>& stop) {
@@ -39,13 +42,19 @@ TimedTrial open_trial(const run::RunSpec& spec, const Surroundings& surroundings
   const std::int64_t largest = live.examples.value_or(largest_tried);
   if (live.trial) {
     LiveTrial& trial = *live.trial;
-    return {std::move(live.trial), [&trial](std::int64_t batch) { return trial.time(batch); }, largest,
-            trial.budget_bytes()};
+    return {.trial = std::move(live.trial),
+            .time = [&trial](std::int64_t batch) { return trial.time(batch); },
+            .largest = largest,
+            .budget = trial.budget_bytes(),
+            .live = &trial};
   }
   auto processes = std::make_unique<ProcessTrial>(spec, surroundings, stop);
   ProcessTrial& trial = *processes;
-  return {std::move(processes), [&trial](std::int64_t batch) { return trial.time(batch); }, largest, spec.memory_budget,
-          &trial};
+  return {.trial = std::move(processes),
+          .time = [&trial](std::int64_t batch) { return trial.time(batch); },
+          .largest = largest,
+          .budget = spec.memory_budget,
+          .processes = &trial};
 }
 
 /// Measures throughput to find the recommended size.
@@ -62,6 +71,53 @@ void time_sizes(const TimedTrial& trial, const run::Session::SearchOptions& opti
     search::add_reason(result,
                        "the throughput is not known, because the program reported no steps; name a number in its "
                        "output with --metric, or use batchscope's client");
+}
+
+/// Tries batches of the evaluation after steps of one size.
+class EvaluationTrial final : public search::Trial {
+public:
+  EvaluationTrial(LiveTrial& program, std::int64_t batch) : program_(program), batch_(batch) {}
+  search::Probe run(const search::Proposal& proposal) override { return program_.evaluate(proposal, batch_); }
+
+private:
+  LiveTrial& program_;
+  const std::int64_t batch_;
+};
+
+void refuse_without_evaluation(const TimedTrial& trial) {
+  if (!trial.live || !trial.live->can_evaluate())
+    throw input_error("the program has no evaluation whose batch size can be tried (--evaluation); accepted: attached "
+                      "Trainers, of transformers with an eval_dataset, of Lightning with validation data",
+                      "program");
+}
+
+/// The size of the evaluation's batches, beside steps of the size that `trained` recommends.
+search::SearchResult find_evaluation(LiveTrial& program, const search::SearchResult& trained,
+                                     const run::Session::SearchOptions& options,
+                                     const run::Session::ProbeSink& on_probe) {
+  const std::int64_t batch = trained.recommended ? *trained.recommended : trained.safe.value_or(*trained.largest);
+  const auto began = std::chrono::steady_clock::now();
+  EvaluationTrial trial(program, batch);
+  const search::Probe first = program.begin_evaluations(batch);
+  const auto [examples, unseen] = program.evaluation_examples();
+  const search::FinderOptions finder_options{.max_batch = std::max<std::int64_t>(examples, 1),
+                                             .margin = options.margin,
+                                             .budget_bytes = program.evaluation_budget_bytes(),
+                                             .slack = besides_tensors};
+  const auto finder = search::make_finder(options.strategy, finder_options);
+  search::SearchResult result;
+  if (first.outcome == search::Outcome::error)
+    result.reason = fmt::format("the evaluation failed: {}", first.message);
+  else
+    result = search::run_search(*finder, trial, finder_options, on_probe, options.stop);
+  search::add_reason(result, fmt::format("its batches were run after steps of {} examples", format_count(batch)));
+  if (unseen > 0)
+    search::add_reason(result, fmt::format("{} of its examples were not looked at; one that is longer than the others "
+                                           "needs more memory",
+                                           format_count(unseen)));
+  result.budget_bytes = trained.budget_bytes;
+  result.seconds = seconds_since(began);
+  return result;
 }
 
 /// A program that ignores its batch size fits with any.
@@ -104,6 +160,8 @@ search::SearchResult find_batch(const run::RunSpec& spec, const Surroundings& su
                                 const run::Session::SearchOptions& options, const run::Session::ProbeSink& on_probe) {
   const auto began = std::chrono::steady_clock::now();
   const TimedTrial trial = open_trial(spec, surroundings, options.stop);
+  if (options.evaluation)
+    refuse_without_evaluation(trial);
   const search::FinderOptions finder_options{.start = options.start,
                                              .factor = options.factor,
                                              .max_batch =
@@ -118,7 +176,10 @@ search::SearchResult find_batch(const run::RunSpec& spec, const Surroundings& su
     time_sizes(trial, options, result);
   if (trial.processes && !result.interrupted)
     check_depends_on_batch(result);
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  if (options.evaluation && result.found && !result.interrupted)
+    result.evaluation =
+        std::make_shared<const search::SearchResult>(find_evaluation(*trial.live, result, options, on_probe));
+  result.seconds = seconds_since(began);
   return result;
 }
 

@@ -16,6 +16,8 @@ from .reasons import Reason
 
 SCATTER = 4096  # bytes by which what equal steps need differs from one process to the next: a page
 NOTABLE = 1 << 20  # bytes: less is what small objects and caches take
+MOST_RETRIES = 3  # of a size, as long as libraries go on taking memory for it
+_MANY_CLOSED = 4 << 20  # bytes of the heap
 _MANY = 4096  # examples, whose objects may leave large places in the heap
 
 
@@ -44,6 +46,8 @@ class Budget:
         self._kept = _Kept(self._heap)
         self._status = OwnFile("status")
         self._pid = os.getpid()
+        self._beside_evaluation = 0  # bytes in use besides when the first batch of an evaluation was there
+        self._kept_by_evaluation = 0  # bytes since then
         self._for_updates: int | None = None  # bytes; None: no limit
         self._updated = False  # whether the optimizer has made an update
         self._probing = False  # sizes are tried, each with the same room
@@ -106,12 +110,34 @@ class Budget:
         """The batch of a step is there: from now on, what the step takes counts."""
         if not self.on_host:
             return
-        settle = self._heap.wants_settling()
-        if self._probing:
-            self._lift()
-            return_freed_memory()  # garbage of earlier sizes might be collected in a step
-            settle = True
-        self._make_room(self._kept.begin_step(self._own_now, self._batch_now, sizes), settle)
+        self._kept_by_evaluation = 0
+        self._make_room(self._kept.begin_step(self._own_now, self._batch_now, sizes), self._wants_settling())
+
+    def begin_evaluation(self, first: bool) -> None:
+        """A batch of an evaluation is there, the `first` since the last step or not: from now on, what it takes counts,
+        as does what the evaluation has kept of earlier ones.
+        """
+        if not self.on_host:
+            return
+        settle = self._wants_settling()
+        own = self._own_now()
+        beside = self._heap.used_bytes() - self._batch_now() - own
+        if first:
+            self._beside_evaluation = beside
+        self._kept_by_evaluation = max(0, beside - self._beside_evaluation)
+        self._make_room(own, settle)
+
+    def end_evaluation(self) -> None:
+        """A batch of an evaluation is through: the examples of the next one may have the places of its own."""
+        if self.on_host and self._heap.closed_bytes > _MANY_CLOSED:
+            self._heap.open()
+
+    def _wants_settling(self) -> bool:
+        if not self._probing:
+            return self._heap.wants_settling()
+        self._lift()
+        return_freed_memory()  # garbage of earlier sizes might be collected in a step
+        return True
 
     def closed_bytes(self) -> int:
         """Bytes of the heap that nobody can use while there is a limit."""
@@ -181,7 +207,7 @@ class Budget:
         if settle:
             self._lift()
             self._heap.settle()
-        self.held = own + self._batch_now() + self._kept.bytes
+        self.held = own + self._batch_now() + self._kept.bytes + self._kept_by_evaluation
         if self._base is None or not self.counts_libraries:
             self._base = self._data() - self.held - (SCATTER if self._probing else 0)
         self._limit(self.bytes)
@@ -248,6 +274,10 @@ class Budget:
             gc.collect()
             gc.freeze()  # all later collections look at what is new only
         return max(0, self.bytes - self._own_now() - self._kept.bytes - SCATTER)
+
+    def room(self) -> int | None:
+        """Bytes that may still be allocated in what begin_step() has begun; None without a limit on the host."""
+        return None if self._base is None or self.bytes is None else max(0, self.bytes - self.held - SCATTER)
 
     def end_probes(self) -> None:
         gc.unfreeze()

@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .budget import MOST_RETRIES
 from .frames import forget_frames
 from .memory import is_out_of_memory, requested_bytes
 from .parts import NoRows, chosen_rows, counts_of, features_of, rows_of
@@ -67,8 +68,17 @@ class Evaluations:
         call = Call(part, rest, named)
         if not self._run.active:
             return self._evaluation.whole(call, part)
+        window = self._run._memory.begin_evaluating(part, call.size)
+        try:
+            return self._evaluate(call, part)
+        finally:
+            del window
+            self._run._budget.end_evaluation()
+
+    def _evaluate(self, call: Call, part: Any) -> Any:
         undo = self._evaluation.snapshot()
         whole = False  # it cannot be evaluated in pieces
+        retries = 0
         while True:
             try:
                 if whole or self.limit is None or call.size <= self.limit:
@@ -89,11 +99,15 @@ class Evaluations:
                 with self._run._budget.paused():
                     forget_frames(caught)
                     undo()
-                    self._shrink(caught, min(call.size, self.limit or call.size))
+                    size = min(call.size, self.limit or call.size)
+                    if self._run._budget.make_room_again() and retries < MOST_RETRIES:
+                        retries += 1
+                        self._run._report_retry(size)
+                    else:
+                        self._shrink(caught, size)
                 del caught
 
     def _shrink(self, error: Exception, size: int) -> None:
-        self._run._budget.make_room_again()
         reason = None
         if self._run.on_oom == "fail":
             reason = Reason("on-oom-fail", "on_oom is fail")

@@ -14,7 +14,7 @@ from typing import Any
 
 from .division import Unknown, check_divided
 from .evaluation import Evaluations
-from .lightning_evaluation import ModuleEvaluation
+from .lightning_evaluation import ModuleEvaluation, ModuleEvaluationTrial
 from .loader import Loader
 from .logs import Logs
 from .method import Method, Scaled, nothing
@@ -218,7 +218,8 @@ class Lightning:
         self._changed = False  # the size was ever another one
         self._nested: Callable[[Any], Any] = lambda part: part
         self._losses: list[Any] = []  # of the window's micro batches
-        self._evaluations = Evaluations(run, ModuleEvaluation(self))
+        self._evaluation = ModuleEvaluation(self)
+        self._evaluations = Evaluations(run, self._evaluation)
 
     def replace(self, owner: Any, name: str, function: Any) -> Any:
         """Puts a function in the place of an instance's method; returns the method."""
@@ -248,6 +249,8 @@ class Lightning:
         self.loader, self.window = None, None
         self.stock_validation = self.replace(trainer.strategy, "validation_step", self._evaluate)
         self.logs.attach(self, module)
+        if trainer.world_size == 1 and trainer.enable_validation:
+            run._can_evaluate(ModuleEvaluationTrial(self, self._evaluation))
         reason = _why_not_lightning(trainer, module) or run._join_ranks(one_machine=True)
         if reason is not None:
             run._rank, run._world = trainer.global_rank, trainer.world_size

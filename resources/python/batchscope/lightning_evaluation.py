@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .evaluation import Call, Evaluation
+from .evaluation_trial import EvaluationTrial, modes_of
 from .state import Keeper
 
 
@@ -63,6 +64,42 @@ class ModuleEvaluation(Evaluation):
         if _is_single(results[0]):
             return sum(result * share["loss"] for result, share in zip(results, shares))
         return results[-1]
+
+
+class ModuleEvaluationTrial(EvaluationTrial):
+    """validation_step, with the module's validation data."""
+
+    def __init__(self, hook: Any, evaluation: ModuleEvaluation) -> None:
+        super().__init__()
+        self._hook = hook
+        self._evaluation = evaluation
+
+    def device(self) -> Any:
+        return self._hook.trainer.strategy.root_device
+
+    def dataloaders(self) -> list[Any]:
+        loop = self._hook.trainer.fit_loop.epoch_loop.val_loop
+        loop.setup_data()
+        return list(loop._combined_loader.flattened) if loop._combined_loader is not None else []
+
+    def run_batch(self, part: Any, number: int) -> int:
+        import torch
+
+        trainer = self._hook.trainer
+        module = trainer.lightning_module
+        several = len(trainer.fit_loop.epoch_loop.val_loop._combined_loader.flattened) > 1
+        rest = (0, number) if several else (0,)
+        restore = modes_of(module)
+        module.eval()
+        try:
+            with torch.no_grad(), self._evaluation.hidden():
+                part = trainer.precision_plugin.convert_input(part)
+                part = module._on_before_batch_transfer(part, dataloader_idx=number)
+                part = trainer.strategy.batch_to_device(part, dataloader_idx=number)
+                self._hook.stock_validation(part, *rest)
+        finally:
+            restore()
+        return 0
 
 
 def _is_single(value: Any) -> bool:

@@ -143,7 +143,7 @@ class Loader(Sizes):
 
     def fetch_part(self, window: Window) -> Any:
         """Fetches the next micro batch of a window, and returns it."""
-        with self._run._fetching(tuple(window.sizes), first=not window.parts):
+        with self._run._memory.fetching(tuple(window.sizes), first=not window.parts):
             self._add_part(window, window.sizes[len(window.parts)])
         return window.parts[-1]
 
@@ -324,7 +324,7 @@ class WatchedLoader:
         self._run._before_fetch(None)
         iterator = iter(self.dataloader)
         while True:
-            with self._run._fetching((), first=True):
+            with self._run._memory.fetching((), first=True):
                 part = next(iterator, _END)
                 if part is _END:
                     return

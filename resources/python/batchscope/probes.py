@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from .evaluation_trial import TriedEvaluation
 from .wire import Message, integer
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class Probe:
 
     def _trace_if_due(self) -> None:
         run = self._run
+        if self.sizes[0].get("evaluation"):
+            return  # that is what is listed
         if self.sizes[0].get("trace") and self._steps == self._wanted() - 1 and run._account.model is not None:
             run._begin_trace()
             self._traces = True
@@ -80,17 +83,20 @@ class Probe:
             if run._tracer is None:
                 self._trace_if_due()
             return
-        run.event(
-            "probe",
-            batch=self.batch,
-            taken=loader.batch,
-            fits=self.fits,
-            steps=self._steps,
-            seconds=time.monotonic() - self._began,
-            first_seconds=self._first,
-            peak_bytes=self._peak,
-            room_bytes=self._room,
-        )
+        answer: Message = {
+            "batch": self.batch,
+            "taken": loader.batch,
+            "fits": self.fits,
+            "steps": self._steps,
+            "seconds": time.monotonic() - self._began,
+            "first_seconds": self._first,
+            "peak_bytes": self._peak,
+            "room_bytes": self._room,
+        }
+        evaluation = integer(self.sizes[0].get("evaluation"), 1)
+        if self.fits and evaluation:
+            answer.update(TriedEvaluation(run, evaluation).run(bool(self.sizes[0].get("trace"))))
+        run.event("probe", **answer)
         self.sizes.pop(0)
         if self.sizes:
             self.start()

@@ -13,33 +13,30 @@ import random
 import sys
 import time
 import weakref
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from .account import Account, EveryModule
+from .account import EveryModule
 from .blame import shortage_in
-from .budget import Budget
 from .contrastive import Contrastive
 from .division import Unknown, grain_of, with_size
-from .growth import Growth
+from .evaluation_trial import EvaluationTrial
 from .loader import Loader, WatchedLoader
 from .method import Method, PlainMethod, backward_of, nothing
 from .parts import rows_of
 from .probes import Probe, sizes_in
 from .ranks import Ranks
 from .reasons import Reason
+from .records import Records, record_of
+from .run_memory import RunMemory
 from .schedulers import Schedulers
 from .sizes import Sizes
 from .split import Splitter
 from .tracer import Tracer
 from .updates import Updates
-from .values import SERIES, Later, known, number_of, series_of, settings_of_optimizer
+from .values import known, settings_of_optimizer
 from .window import Window
 from .wire import PROTOCOL, VERSION, WAIT_FOR_ANSWER, Link, Message, encode, integer
-
-_NOTHING_SAID = -2  # about a limit
-_CLEARLY = 1.05  # times a budget: readings from outside are not exact
 
 
 class Stop(SystemExit):
@@ -81,7 +78,6 @@ class Run:
         self._link.spill.dropping = self._rank > 0  # the file has the messages of one connection
         self._ranks: Ranks | None = None  # set if all ranks of this training act together
         self._met = False  # whether rank 0 has told the first size
-        self._limit_told: int | None = _NOTHING_SAID  # bytes
         self._probes = 0
         self._can = ["report", "pause", "stop"]
         self._about: Message = {
@@ -128,7 +124,7 @@ class Run:
         self._needs_distributed_model = False  # which is not looked for yet
         self._fetched: set[int] = set()  # loaders that were fetched from since the last step
         self._takes: list[int] = []
-        self._records: deque[Message] = deque()  # with numbers that are still on a GPU
+        self._records = Records(link)
         self._asks_at: int | None = None  # the step whose record asks; None: no record does
         self._answered = False
         self._answer_step = 0
@@ -143,12 +139,11 @@ class Run:
         self._probe: Probe | None = None
         self._tracer: Tracer | None = None
         self._estimator: Callable[[list[int]], list[Any]] | None = None
-        self._account = Account()
+        self._evaluation_trial: EvaluationTrial | None = None
+        self._memory = RunMemory(self)
+        self._account, self._budget = self._memory.account, self._memory.budget
         self._updates = Updates(self._begin_update, self._end_update)
         self._schedulers = Schedulers(self._own_steps, self._epochs_done, self._is_through, self._tell_of_scheduler)
-        self._growth = Growth()
-        self._budget = Budget(self._account.between_steps, self._account.of_batch)
-        self._wanted_limit: tuple[int | None] | None = None
         self._splitter = Splitter(self)
         self._told: set[str] = set()
         self._blamed: BaseException | None = None  # an error that was reported
@@ -189,11 +184,11 @@ class Run:
         if self._link.silent or self._ended:
             return
         if self._loader is not None:
-            self._post_record(self._record(step, values))
+            self._post(record_of(step, self._seconds(), values))
             return
         self._greet()
         self._step = step
-        self._end_step(self._record(step, values))
+        self._end_step(record_of(step, self._seconds(), values))
         self._raise_stop()
 
     def event(self, kind: str, **detail: Any) -> None:
@@ -204,7 +199,7 @@ class Run:
         """Ends the run; what is sent later is ignored. Called when the interpreter ends, if not before."""
         if self._ended or self._link.silent:
             return
-        self._send_records(wait=True)
+        self._records.send(wait=True)
         self._greet()
         self._report_faults()
         self._ended = True
@@ -424,7 +419,7 @@ class Run:
             self._describe(device_name=properties.name, device_bytes=properties.total_memory)
         if self.active:
             self._account.measure(self._budget.closed_bytes)
-            self._apply_limit()
+            self._memory.apply_limit()
 
     def _know_optimizer(self, optimizer: Any) -> None:
         if not self._updates.know(optimizer):
@@ -544,7 +539,7 @@ class Run:
 
     def _know_every_model(self) -> None:
         """A program with a budget that computes its gradients itself does not say which model it trains."""
-        if self._wanted_limit is not None and self._account.model is None and "torch" in sys.modules:
+        if self._memory.waits_for_model and "torch" in sys.modules:
             self._know_model(EveryModule())
 
     def _share_orders(self) -> None:
@@ -553,7 +548,7 @@ class Run:
         if loader is None or self._ranks is None:
             return
         self._met = True
-        limit = -1 if self._limit_told is None else self._limit_told
+        limit = -1 if self._memory.told is None else self._memory.told
         own: list[float] = [
             loader.batch, loader.accumulate, self.rate_factor, self._stop, self._save, self.on_oom == "fail",
             self._probes, limit]  # fmt: skip
@@ -566,9 +561,13 @@ class Run:
         if probes != self._probes:
             self._probes, self._splitter.limit = int(probes), None
         told = None if limit_told == -1 else int(limit_told)
-        if told != self._limit_told:
-            self._want_limit(told)
-            self._apply_limit()
+        if told != self._memory.told:
+            self._memory.want_limit(told)
+            self._memory.apply_limit()
+
+    def _post(self, record: Message) -> None:
+        self._greet()
+        self._records.add(record)
 
     def _report_faults(self) -> None:
         lost = self._link.spill.lost
@@ -578,34 +577,6 @@ class Run:
         if self._link.malformed is not None and not self._faults[1]:
             self._faults[1] = True
             self.event("protocol", line=self._link.malformed)
-
-    def _record(self, step: int, values: dict[str, Any]) -> Message:
-        record: Message = {"type": "record", "step": step, "seconds": self._seconds()}
-        more: dict[str, Any] = {}
-        for name, value in values.items():
-            number = number_of(value)
-            if number is not None:
-                (record if name in SERIES else more)[series_of(name, number)] = number
-        if more:
-            record["more"] = more
-        return record
-
-    def _post_record(self, record: Message) -> None:
-        self._greet()
-        self._records.append(record)
-        self._send_records(wait=bool(record.get("ask")))
-
-    def _send_records(self, wait: bool) -> None:
-        while self._records:
-            record = self._records[0]
-            for place in (record, record.get("more", {})):
-                for name, value in place.items():
-                    if isinstance(value, Later):
-                        if not wait and not value.ready():
-                            return
-                        place[name] = value.value()
-            self._records.popleft()
-            self._link.post(record)
 
     # ---- a step ----
 
@@ -628,7 +599,7 @@ class Run:
     def _report_step(self, values: dict[str, Any], sizes: Message) -> None:
         if self._rank > 0:  # only rank 0 reports the training
             values = {}
-        record = self._record(self._step, values)
+        record = record_of(self._step, self._seconds(), values)
         if self._rank == 0:
             record.update(sizes)
             if self._updates.rate is not None and "learning_rate" not in record:
@@ -636,20 +607,8 @@ class Run:
         if self._account.memory is not None:
             fields = self._account.memory.read(peak=self._probe is not None)
             record.update(fields)
-            self._look_at_memory(fields, tuple(sizes.get("takes", ())))
+            self._memory.look_at(fields, tuple(sizes.get("takes", ())))
         self._end_step(record)
-
-    def _look_at_memory(self, fields: dict[str, int], takes: tuple[int, ...]) -> None:
-        """Says what is not as it should be: memory that grows with each step, or more of it than the budget."""
-        if self._probe is not None:
-            return
-        growth = self._growth.saw(self._step, fields["allocated_bytes"], takes)
-        if growth is not None:
-            self.event("growing", **growth)
-        peak, limit = fields.get("peak_bytes", 0), self._budget.bytes
-        if limit is not None and peak > limit * _CLEARLY and self._budget.first_excess():
-            reason = self._budget.why_exceeded()
-            self.event("budget-not-kept", reason=reason.message(), limit_bytes=limit, needed_bytes=peak)
 
     def _sizes(self) -> Message:
         """What the step that was just made has taken."""
@@ -693,7 +652,7 @@ class Run:
         probe = self._probe  # one that is asked for now begins with the next step
         if probe is not None:
             probe.saw(record.get("peak_bytes"))
-        self._post_record(record)
+        self._post(record)
         self._report_faults()
         self._take_all()
         if asks:
@@ -701,7 +660,7 @@ class Run:
         self._wait_while_paused()
         if probe is not None and self._probe is probe:
             probe.advance()
-        self._apply_limit()
+        self._memory.apply_limit()
 
     def _await_answer(self) -> None:
         end = time.monotonic() + (0 if self._late else WAIT_FOR_ANSWER)
@@ -720,7 +679,7 @@ class Run:
             self._permits = max(0, self._permits - 1)
             return
         start = time.monotonic()
-        self._send_records(wait=True)
+        self._records.send(wait=True)
         self.event("status", status="paused")
         while self._paused and not self._permits and not self._stop and self._link.connected:
             self._link.wait(None)
@@ -758,8 +717,8 @@ class Run:
         if message.get("on_oom") in ("shrink", "fail"):
             self.on_oom = message["on_oom"]
         if message.get("limit_bytes") is not None:
-            self._want_limit(message["limit_bytes"])
-            self._apply_limit()
+            self._memory.want_limit(message["limit_bytes"])
+            self._memory.apply_limit()
         self._apply(message)
         self._set_hold(message.get("hold", 0), integer(message.get("step"), 1) or self._step + 1)
 
@@ -780,8 +739,8 @@ class Run:
     def _take_edit(self, message: Message) -> None:
         self._apply(message)
         if "limit_bytes" in message:
-            self._want_limit(message["limit_bytes"])
-            self._apply_limit()
+            self._memory.want_limit(message["limit_bytes"])
+            self._memory.apply_limit()
         if "hold" in message:
             self._set_hold(message["hold"], self._step + 1)
         loader = self._loader
@@ -856,60 +815,12 @@ class Run:
         steps = integer(hold) or 0
         self._asks_at = step + steps - 1 if steps else None
 
-    # ---- memory ----
-
-    @contextlib.contextmanager
-    def _fetching(self, sizes: tuple[int, ...], first: bool) -> Iterator[None]:
-        """A micro batch is fetched, the first one of a step or not; what comes then belongs to the step."""
-        with self._budget.for_data(sizes, first):
-            yield
-        self._begin_reading(first)
-
-    def _begin_computing(self, sizes: tuple[int, ...], first: bool) -> None:
-        """The same for what computes gradients: by now the program has let go of the last batch."""
-        self._budget.begin_step(sizes)
-        self._begin_reading(first)
-
-    def _begin_reading(self, first: bool) -> None:
-        if self._budget.on_host and self._account.memory is not None:
-            self._account.memory.begin_step(self._budget.held, first, peak=self._probe is not None)
-
-    def _want_limit(self, limit: Any) -> None:
-        if limit is None or integer(limit, 1):
-            self._wanted_limit = (limit,)
-            self._limit_told = limit
-
-    def _apply_limit(self) -> None:
-        account = self._account
-        if self._wanted_limit is None or (account.model is None and self._loader is not None):
-            return  # the model's own bytes are not known yet
-        limit = self._wanted_limit[0]
-        self._wanted_limit = None
-        if self._ranks is None and limit is not None and limit <= self._budget.least(account.device):
-            return  # the answer to BatchScope has the limit that stays
-        before = self._budget.bytes
-        self._budget.set(limit, account.device)
-        if before is None and limit is not None and self._budget.counts_libraries:
-            text = (
-                "another allocator than glibc's is loaded (LD_PRELOAD?): the budget counts what it and libraries keep, "
-                "and is less exact"
-            )
-            self.event("lint", text=text)
-        if limit is None or (before is not None and limit > before):
-            self._splitter.limit = None  # larger pieces may fit now
-
-    def _take_budget_back(self, reason: str) -> bool:
-        """After an error with a lower budget; false if the budget has not been lowered since the last step."""
-        lower = self._budget.bytes
-        if self._ranks is not None or not self._budget.take_back():
-            return False
-        self._splitter.limit = None
-        text = f"the step could not be made: {reason}; the budget is the earlier one again"
-        detail = {"before_bytes": lower, "budget_bytes": self._budget.bytes, "message": text}
-        self._event_at(self._step + 1, "budget", detail)
-        return True
-
     # ---- probes ----
+
+    def _can_evaluate(self, trial: EvaluationTrial) -> None:
+        """Batches of evaluations of this training can be tried."""
+        self._evaluation_trial = trial
+        self._describe(can=("evaluate",))
 
     def _forget_limit(self) -> None:
         self._splitter.limit = None

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .basis import EXACT, Basis, ByCount, Changed, Factors
+from .budget import MOST_RETRIES
 from .contrastive import Contrastive
 from .frames import forget_frames
 from .memory import is_out_of_memory, requested_bytes
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from .run import Run
     from .window import Window
 
-MOST_RETRIES = 3  # of a step for which libraries take memory beside it
 _SHARE_OF_CHECKS = 0.01  # of the time, for verifying again what was verified
 _MOST_VERDICTS = 64
 _MOST_SURPRISES = 2  # of one window
@@ -174,7 +174,7 @@ class Splitter:
     # ---- one process ----
 
     def _alone(self, window: Window, method: Method, begin: int) -> Any:
-        self._run._begin_computing(tuple(window.sizes), first=begin == 0)
+        self._run._memory.begin_computing(tuple(window.sizes), first=begin == 0)
         if begin == 0:
             self._ended.clear()
             self._takes.clear()
@@ -471,7 +471,7 @@ class Splitter:
         self._report_error(size, error, in_use, refusal)
         if refusal is None:
             self.limit = max(1, size // 2)
-        elif not run._take_budget_back(refusal.text):
+        elif not run._memory.take_budget_back(refusal.text):
             run._blamed = error
             raise error from RuntimeError(f"batchscope did not split this step: {refusal.text}")
         if larger is not None:

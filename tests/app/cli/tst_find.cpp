@@ -180,6 +180,7 @@ void TestFind::refused_data() {
     QTest::newRow(arguments) << QString(arguments) << named;
   };
   row("--capacity -1", "--capacity");
+  row("--evaluation --model cnn", "--evaluation");
   row("--capacity x", "--capacity");
   row("--capacity 10 --strategy guess", "guess");
   row("--capacity 10 --start 0", "--start");

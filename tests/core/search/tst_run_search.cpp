@@ -280,8 +280,11 @@ private Q_SLOTS:
                        .uncertainty = 0.02}};
     result.memory = predict::PeakCurve::from_json(
         R"({"error":0.01,"points":[[1,100,110,1,2,3,4,5,85],[64,6400,7000,1,2,3,4,5,6385]]})");
+    Device evaluated;
+    result.evaluation = std::make_shared<const SearchResult>(search_on(evaluated, "binary").result);
     const std::string text = to_json(result);
     QCOMPARE(to_json(search_result_from_json(text)), text);
+    QCOMPARE(search_result_from_json(text).evaluation->largest, result.evaluation->largest);
   }
 
   void readsWhatEarlierVersionsStored() {

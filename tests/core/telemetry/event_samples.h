@@ -225,6 +225,10 @@ inline std::vector<Sample> program_samples() {
                    .peak_bytes = 3'000'000,
                    .room_bytes = 100},
        "batch 8 fits, peak 3.0 MB"},
+      {ProbeResult{.batch = 8, .taken = 8, .evaluation = 64, .examples = 500, .unseen = 3},
+       "evaluation batch 64 does not fit"},
+      {ProbeResult{.batch = 8, .evaluation = 64, .error = "ValueError: no labels"},
+       "evaluation batch 64 fails: ValueError: no labels"},
   };
 }
 

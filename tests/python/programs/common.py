@@ -1,10 +1,11 @@
 """What the programs of this folder share: arguments, a run or a plain twin of it, and what they saw, written as JSON.
 
-usage: python FILE NAME [--plain] [--rows N] [--where forward|backward] [--out FILE]
+usage: python FILE NAME [--plain] [--rows N] [--where forward|backward] [--times N] [--width N] [--out FILE]
 
 Every file has several programs, each a function that trains something small. Plain loops call the client, which does
 nothing where nobody listens; with --plain they do the same in plain torch, without importing it. Programs with a
 Trainer know nothing of BatchScope. With --rows the memory of one layer is pretended to be short: more rows do not fit.
+With --times and --width the data and the perceptrons are so many times as large: their memory is then worth a search.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from torch.utils.data import TensorDataset
 CLIENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "resources", "python")
 ERROR = "DefaultCPUAllocator: can't allocate memory: you tried to allocate 1000 bytes. Error code 12"
 programs = {}
+_factors = {"examples": 1, "width": 1}
 
 
 def program(function):
@@ -193,6 +195,7 @@ def digest(values):
 
 def vectors(count, features=8, classes=3, seed=1):
     """Random examples with labels, of which the first class has most."""
+    count *= _factors["examples"]
     numbers = torch.Generator().manual_seed(seed)
     x = torch.randn(count, features, generator=numbers)
     y = (torch.rand(count, generator=numbers) ** 2 * classes).long()
@@ -201,6 +204,7 @@ def vectors(count, features=8, classes=3, seed=1):
 
 def texts(count, vocabulary=20, shortest=3, longest=11, seed=1):
     """Token ids of random lengths."""
+    count *= _factors["examples"]
     numbers = torch.Generator().manual_seed(seed)
     lengths = torch.randint(shortest, longest + 1, (count,), generator=numbers).tolist()
     return [torch.randint(1, vocabulary, (length,), generator=numbers) for length in lengths]
@@ -208,6 +212,7 @@ def texts(count, vocabulary=20, shortest=3, longest=11, seed=1):
 
 def network(features=8, classes=3, width=16, dropout=0.0):
     """A perceptron; its first layer is `[0]`."""
+    width *= _factors["width"]
     layers = [torch.nn.Linear(features, width), torch.nn.Tanh(), torch.nn.Linear(width, classes)]
     if dropout:
         layers.insert(2, torch.nn.Dropout(dropout))
@@ -220,8 +225,11 @@ def main():
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--rows", type=int)
     parser.add_argument("--where", choices=("forward", "backward"), default="backward")
+    parser.add_argument("--times", type=int, default=1)
+    parser.add_argument("--width", type=int, default=1)
     parser.add_argument("--out")
     options = parser.parse_args()
+    _factors.update(examples=options.times, width=options.width)
     torch.set_num_threads(1)
     torch.manual_seed(0)
     numpy.random.seed(0)

@@ -567,7 +567,7 @@ HALVED = """
         worst = max(worst, difference(found, gradients(expected)))
         del expected, found
         batchscope.memory.return_freed_memory()
-        run._want_limit(run._budget.bytes)
+        run._memory.want_limit(run._budget.bytes)
         if number == 2:
             server.send(type="edit", id=1, limit_bytes={limit} // 2)
             run._link.wait(10)

@@ -171,29 +171,33 @@ class Table:
     @classmethod
     def write(cls):
         """Puts the table in the place of an earlier one in RESULTS.md."""
-        import accelerate
-        import lightning
-        import torch
-        import transformers
-
-        versions = ", ".join(f"{m.__name__} {m.__version__}" for m in (torch, transformers, accelerate, lightning))
-        begin, end = "<!-- programs -->\n", "<!-- end of programs -->\n"
-        text = [begin, "## Programs\n\n", f"Python {sys.version.split()[0]}, {versions}, on the CPU. Written by ",
-                "`with_torch/test_programs.py --results`.\n\n",
-                "| program | what it is | level | attached = alone | memory short | what cannot be done |\n",
-                "|---|---|---|---|---|---|\n"]
+        lines = ["| program | what it is | level | attached = alone | memory short | what cannot be done |",
+                 "|---|---|---|---|---|---|"]
         for name, program in ALL.items():
             line = {"level": "", "same": "", "short": "", "why": "", **cls.lines.get(name, {})}
-            text.append(f"| `{name}` | {program.about} | {line['level']} | {line['same']} | {line['short']} | "
-                        f"{line['why']} |\n")
-        text.append(end)
-        before = after = ""
-        if os.path.exists(RESULTS):
-            with open(RESULTS) as file:
-                before, _, rest = file.read().partition(begin)
-                after = rest.partition(end)[2]
-        with open(RESULTS, "w") as file:
-            file.write(before + "".join(text) + after)
+            lines.append(f"| `{name}` | {program.about} | {line['level']} | {line['same']} | {line['short']} | "
+                         f"{line['why']} |")
+        write_section("programs", "Programs", "Written by `with_torch/test_programs.py --results`. ", lines)
+
+
+def write_section(name, title, about, lines):
+    """Puts a section in the place of an earlier one in RESULTS.md, or at its end."""
+    import accelerate
+    import lightning
+    import torch
+    import transformers
+
+    versions = ", ".join(f"{m.__name__} {m.__version__}" for m in (torch, transformers, accelerate, lightning))
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+    text = f"{begin}## {title}\n\nPython {sys.version.split()[0]}, {versions}, on the CPU. {about.strip()}\n\n"
+    text += "\n".join(lines) + "\n" + end
+    before = after = ""
+    if os.path.exists(RESULTS):
+        with open(RESULTS) as file:
+            before, _, rest = file.read().partition(begin)
+            after = rest.partition(end)[2]
+    with open(RESULTS, "w") as file:
+        file.write(before + text + after)
 
 
 class Program:

@@ -220,6 +220,8 @@ private Q_SLOTS:
     QVERIFY(json(stop_line(true))["save"] == true);
     QVERIFY(json(refuse_line("a\nb"))["reason"] == "a\nb");
     QVERIFY(json(probe_line({{.batch = 8, .trace = true, .steps = 2}}, false))["sizes"][0]["steps"] == 2);
+    const Json evaluation = json(probe_line({{.batch = 8, .evaluation = 32}}, true));
+    QVERIFY(evaluation["sizes"][0]["evaluation"] == 32 && evaluation["then"] == "stop");
     QVERIFY(json(estimate_line({8, 16}))["batches"][1] == 16);
   }
 };

@@ -1,4 +1,5 @@
 #include "core/program/trial/live_trial.h"
+#include "core/program/trial/program_search.h"
 
 #include <cmath>
 
@@ -43,12 +44,12 @@ while made < LAST:
     sum(range(100_000))  # some milliseconds of work: no real step is free, and one that is reports faster than we read
     run._account.model = True
     run._describe(can=("split", "trace", "estimate"))
-    limit = run._wanted_limit[0] if run._wanted_limit else None
+    limit = run._memory._wanted[0] if run._memory._wanted else None
     if limit and MODEL + takes[0] * EXAMPLE + 640 > limit:
         if run._probe is not None:
             run._probe.fits = False
         run.event("oom", attempted_batch=takes[0], action="split into micro batches")
-    run._apply_limit = lambda: None
+    run._memory.apply_limit = lambda: None
     run.step(loss=1)
     made += 1
 )";
@@ -108,6 +109,38 @@ private Q_SLOTS:
       QCOMPARE(probe.how, std::string("live"));
     }
     QVERIFY(trial->time(8).has_value());
+  }
+
+  void findsTheSizeOfTheEvaluation() {
+    const ProgramRuns runs;
+    run::RunSpec spec = spec_of(runs, "10**9", R"(
+class Evaluation:
+    examples, unseen = 300, 7
+    def open(self):
+        pass
+    def run(self, size, begin=lambda part, size: None):
+        begin(None, 0)
+        if size * 250_000 > 50_000_000:
+            raise MemoryError
+run._can_evaluate(Evaluation())
+)");
+    spec.memory_budget = 60'000'000;
+    const search::SearchResult result = find_batch(search_spec(spec), {}, {.timings = false, .evaluation = true}, {});
+    QVERIFY(result.evaluation != nullptr);
+    QCOMPARE(result.evaluation->largest, std::optional<std::int64_t>(200));
+    QVERIFY(result.evaluation->largest_is_exact);
+    QVERIFY(result.evaluation->safe.has_value() && !result.evaluation->recommended);
+    QVERIFY2(result.evaluation->reason.find("7 of its examples were not looked at") != std::string::npos,
+             result.evaluation->reason.c_str());
+    for (const search::Probe& probe : result.evaluation->probes)
+      QCOMPARE(probe.how, std::string("evaluation"));
+  }
+
+  void aProgramWithoutAnEvaluationIsRefused() {
+    const ProgramRuns runs;
+    run::RunSpec spec = spec_of(runs, "10**9");
+    spec.memory_budget = 60'000'000;
+    QVERIFY_EXCEPTION_THROWN(find_batch(search_spec(spec), {}, {.evaluation = true}, {}), Error);
   }
 
   void whatTheProcessNeedsBesidesIsNotForTensors() {

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""The memory of a run: its budget as BatchScope wants it, and what its steps take."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from .account import Account
+from .budget import Budget
+from .growth import Growth
+from .window import Window
+from .wire import integer
+
+if TYPE_CHECKING:
+    from .run import Run
+
+NOTHING_SAID = -2  # about a limit
+_CLEARLY = 1.05  # times a budget: readings from outside are not exact
+
+
+class RunMemory:
+    """The account and the budget of a run."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self.account = Account()
+        self.budget = Budget(self.account.between_steps, self.account.of_batch)
+        self.told: int | None = NOTHING_SAID  # the limit that BatchScope has asked for last, bytes
+        self._wanted: tuple[int | None] | None = None  # one that does not hold yet
+        self._growth = Growth()
+        self._evaluated_at: int | None = None  # the step after which the present evaluation runs
+
+    @property
+    def waits_for_model(self) -> bool:
+        """Whether there is a limit that cannot hold before a model is known."""
+        return self._wanted is not None and self.account.model is None
+
+    @contextlib.contextmanager
+    def fetching(self, sizes: tuple[int, ...], first: bool) -> Iterator[None]:
+        """A micro batch is fetched, the first one of a step or not; what comes then belongs to the step."""
+        with self.budget.for_data(sizes, first):
+            yield
+        self.begin_reading(first)
+
+    def begin_computing(self, sizes: tuple[int, ...], first: bool) -> None:
+        """The same for what computes gradients: by now the program has let go of the last batch."""
+        self.budget.begin_step(sizes)
+        self.begin_reading(first)
+
+    def begin_evaluating(self, part: Any, size: int) -> Window:
+        """A batch of an evaluation is there; it counts as long as what is returned lives."""
+        window = Window(None, [part], [size])
+        self.account.windows.add(window)
+        first, self._evaluated_at = self._evaluated_at != self._run._step, self._run._step
+        self.budget.begin_evaluation(first)
+        return window
+
+    def begin_reading(self, first: bool) -> None:
+        if self.budget.on_host and self.account.memory is not None:
+            self.account.memory.begin_step(self.budget.held, first, peak=self._run._probe is not None)
+
+    def want_limit(self, limit: Any) -> None:
+        if limit is None or integer(limit, 1):
+            self._wanted = (limit,)
+            self.told = limit
+
+    def apply_limit(self) -> None:
+        account = self.account
+        if self._wanted is None or (account.model is None and self._run._loader is not None):
+            return  # the model's own bytes are not known yet
+        limit = self._wanted[0]
+        self._wanted = None
+        if self._run._ranks is None and limit is not None and limit <= self.budget.least(account.device):
+            return  # the answer to BatchScope has the limit that stays
+        before = self.budget.bytes
+        self.budget.set(limit, account.device)
+        if before is None and limit is not None and self.budget.counts_libraries:
+            text = (
+                "another allocator than glibc's is loaded (LD_PRELOAD?): the budget counts what it and libraries keep, "
+                "and is less exact"
+            )
+            self._run.event("lint", text=text)
+        if limit is None or (before is not None and limit > before):
+            self._run._splitter.limit = None  # larger pieces may fit now
+
+    def take_budget_back(self, reason: str) -> bool:
+        """After an error with a lower budget; false if the budget has not been lowered since the last step."""
+        lower = self.budget.bytes
+        if self._run._ranks is not None or not self.budget.take_back():
+            return False
+        self._run._splitter.limit = None
+        text = f"the step could not be made: {reason}; the budget is the earlier one again"
+        detail = {"before_bytes": lower, "budget_bytes": self.budget.bytes, "message": text}
+        self._run._event_at(self._run._step + 1, "budget", detail)
+        return True
+
+    def look_at(self, fields: dict[str, int], takes: tuple[int, ...]) -> None:
+        """Says what is not as it should be: memory that grows with each step, or more of it than the budget."""
+        if self._run._probe is not None:
+            return
+        growth = self._growth.saw(self._run._step, fields["allocated_bytes"], takes)
+        if growth is not None:
+            self._run.event("growing", **growth)
+        peak, limit = fields.get("peak_bytes", 0), self.budget.bytes
+        if limit is not None and peak > limit * _CLEARLY and self.budget.first_excess():
+            reason = self.budget.why_exceeded()
+            self._run.event("budget-not-kept", reason=reason.message(), limit_bytes=limit, needed_bytes=peak)
+
+    def begin_evaluation(self) -> None:
+        """The next batch of an evaluation is its first one."""
+        self.budget.end_evaluation()
+        self._evaluated_at = None
