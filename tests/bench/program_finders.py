@@ -1,10 +1,10 @@
 """`find` on the programs of tests/python/programs, made large enough for it, beside the searches that others have.
 
-For each program: what `find --attach auto` answers, with how many sizes and errors, in how many seconds; whether a run
-of that size in a process of its own makes all steps whole; and whether one with slightly more does not. Beside it,
-accelerate's find_executable_batch_size around the same loop in plain torch (it starts at four times what `find` has
-found, and goes on with 0.9 of it), or the Tuner that Lightning has, by powers of two. All have the same budget, that is
-RLIMIT_DATA: what the process has when the training begins, plus the budget.
+For each program: what `find --attach auto` answers, with how many sizes and errors, in how many seconds, timings
+included; whether a run of that size in a process of its own makes all steps whole; and whether one with slightly more
+does not. Beside it, accelerate's find_executable_batch_size around the same program in plain torch (it starts at four
+times what `find` has found, and goes on with 0.9 of it), without timings. All have the same budget, RLIMIT_DATA: what
+the process has when the training begins, plus the budget.
 
 usage: program_finders.py [--results] [--budget MB] [NAME...]; with --results, tests/python/RESULTS.md gets the table.
 """
@@ -36,14 +36,15 @@ class Enough(Exception):
     """The size has made its steps."""
 
 
-def set_sizes(size):
-    """All large loaders of the program get this size from now on."""
+def set_sizes(size, begin):
+    """All large loaders of the program get this size from now on; `begin` is called when one is made."""
     from torch.utils.data import DataLoader
 
     stock = DataLoader.__init__
 
     def init(self, dataset, *args, **kwargs):
         if hasattr(dataset, "__len__") and len(dataset) > LARGE:
+            begin()
             if args:
                 args = (size[0], *args[1:])
             elif "batch_sampler" not in kwargs:
@@ -59,46 +60,41 @@ def other(path, name, budget, start):
     import resource
 
     import accelerate.utils.memory
-    from finder_twin import megabytes_of_data
-
-    module = importlib.import_module(os.path.splitext(os.path.basename(path))[0])
-    import numpy
     import torch
+    from finder_twin import megabytes_of_data
+    from torch.optim.optimizer import register_optimizer_step_post_hook
 
+    importlib.import_module(os.path.splitext(os.path.basename(path))[0])
     import common
 
     common._factors.update(examples=TIMES, width=WIDTH)
     torch.set_num_threads(1)
-    size, sizes = [8], []
-    set_sizes(size)
+    size, sizes, limit, steps = [8], [], [], [0]
     options = argparse.Namespace(plain=True, rows=None, where="backward", out=None, name=name)
-    limit = []
 
-    def stop_when_enough(self, *_):
-        self.steps += 1
-        if self.steps >= STEPS:
-            raise Enough
-
-    def begin(self, *_):
+    def begin():
         if not limit:
             limit.append(int((megabytes_of_data() + budget) * 1e6))
         resource.setrlimit(resource.RLIMIT_DATA, (limit[0], resource.RLIM_INFINITY))
 
-    common.Trial.step = stop_when_enough
-    common.Trial.keep = begin
+    def count(*_):
+        steps[0] += 1
+        if steps[0] >= STEPS:
+            raise Enough
 
     @accelerate.utils.memory.find_executable_batch_size(starting_batch_size=start)
     def train(batch_size):
         resource.setrlimit(resource.RLIMIT_DATA, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        size[0] = batch_size
+        size[0], steps[0] = batch_size, 0
         sizes.append(batch_size)
         torch.manual_seed(0)
-        numpy.random.seed(0)
         with contextlib.suppress(Enough):
-            module.programs[name](common.Trial(options))
+            common.programs[name](common.Trial(options))
         resource.setrlimit(resource.RLIMIT_DATA, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         return batch_size
 
+    set_sizes(size, begin)
+    register_optimizer_step_post_hook(count)
     began = time.perf_counter()
     found = train()
     print(json.dumps({"found": found, "sizes": len(sizes), "errors": len(sizes) - 1,
@@ -141,8 +137,6 @@ def run_of(folder, program, budget, batch):
 
 
 def others_of(folder, program, budget, largest):
-    if not program.is_plain:
-        return None
     done = subprocess.run([sys.executable, __file__, "--other", program.file, "--budget", str(budget), "--start",
                            str(4 * largest), program.name],
                           env={**environment(folder), "GLIBC_TUNABLES": TUNABLES}, text=True, capture_output=True,

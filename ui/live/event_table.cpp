@@ -75,6 +75,7 @@ EventTable::EventTable(const Theme& theme, QWidget* parent)
     nothing->setText(model_->rowCount() == 0
                          ? tr("No events yet. Evaluations, edits and out-of-memory errors appear here.")
                          : tr("No events of this kind"));
+    show_all_in_use();
   };
   for (const auto signal : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
     connect(filter_, signal, this, tell);
@@ -98,6 +99,12 @@ void EventTable::set_widths() {
   const int padding = Theme::lines(0.8);
   for (const auto& [column, lines] : widths)
     table_->setColumnWidth(column, std::max(Theme::lines(lines), header->sectionSizeHint(column) + padding));
+}
+
+void EventTable::show_all_in_use() {
+  const int needed = table_->sizeHintForColumn(EventModel::in_use) + Theme::lines(0.4);
+  if (table_->columnWidth(EventModel::in_use) < needed) // programs count their libraries, too
+    table_->setColumnWidth(EventModel::in_use, needed);
 }
 
 void EventTable::show(OpenRun* run) {

@@ -32,6 +32,7 @@ Q_SIGNALS:
 
 private:
   void set_widths();
+  void show_all_in_use();
 
   EventModel* model_;
   EventFilter* filter_;

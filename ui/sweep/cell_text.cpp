@@ -99,8 +99,11 @@ CellText cell_text(const SweepView& view, const Cell& cell, Metric metric) {
       text.below = QStringLiteral("± %1").arg(metric_spread(metric, cell.summary.deviation));
   } else if (failed > 0) {
     text.failed = failed == cell.runs.size();
-    text.head = ooms > 0 ? cell_tr("OOM") : cell_tr("failed");
-    text.below = failed == cell.runs.size() ? QString() : cell_tr("%1 of %2 runs").arg(over).arg(cell.runs.size());
+    text.head = cell_tr("failed");
+    if (failed < cell.runs.size())
+      text.below = cell_tr("%1 of %2 runs").arg(over).arg(cell.runs.size());
+    else if (ooms > 0)
+      text.below = cell_tr("%1 OOM").arg(ooms);
   } else if (count_in(view, cell, RunStage::ended) > 0) {
     text.head = stage_text(open_run(view, cell));
   } else if (count_in(view, cell, RunStage::finished) > 0) {
@@ -111,7 +114,7 @@ CellText cell_text(const SweepView& view, const Cell& cell, Metric metric) {
     text.below = cell.runs.size() > 1 ? cell_tr("%1 of %2 runs").arg(over).arg(cell.runs.size()) : QString();
   }
   if (cell.summary.n > 0 && failed > 0)
-    text.alarm = ooms > 0 ? cell_tr("%1 OOM").arg(failed) : cell_tr("%1 failed").arg(failed);
+    text.alarm = ooms > 0 ? cell_tr("%1 failed, %2 OOM").arg(failed).arg(ooms) : cell_tr("%1 failed").arg(failed);
   else if (ooms > 0 && !text.failed)
     text.alarm = cell_tr("%1 OOM, survived").arg(ooms);
   return text;

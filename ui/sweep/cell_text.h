@@ -9,7 +9,7 @@ namespace batchscope::ui {
 
 /// The lines of a cell.
 struct CellText {
-  QString head;        ///< the mean, `OOM`, `3 runs waiting`
+  QString head;        ///< the mean, `failed`, `3 runs waiting`
   QString below;       ///< spread, `2 of 3 runs`, `about 0:14 each`
   QString alarm;       ///< `2 OOM, survived`, `will not fit`; empty if all is well
   bool failed = false; ///< no run of it has finished, and none will

@@ -186,6 +186,15 @@ QString outlook_text(const SweepView& view) {
   return text;
 }
 
+namespace {
+
+/// Out-of-memory errors need not be what has ended a run.
+QString with_errors(const QString& end, const ShownRun& run) {
+  return run.outcome.oom_events > 0 ? view_tr("%1, %2 OOM").arg(end).arg(run.outcome.oom_events) : end;
+}
+
+} // namespace
+
 QString stage_text(const ShownRun& run) {
   switch (run.stage) {
   case RunStage::planned:
@@ -202,13 +211,13 @@ QString stage_text(const ShownRun& run) {
   case RunStage::running:
     return view_tr("running");
   case RunStage::finished:
-    return run.outcome.oom_events > 0 ? view_tr("finished, %1 OOM").arg(run.outcome.oom_events) : view_tr("finished");
+    return with_errors(view_tr("finished"), run);
   case RunStage::ended:
     return run.outcome.steps == 0 ? view_tr("skipped") : view_tr("ended early");
   case RunStage::failed:
     break;
   }
-  return run.outcome.oom_events > 0 ? view_tr("OOM") : view_tr("failed");
+  return with_errors(view_tr("failed"), run);
 }
 
 QString stage_reason(const ShownRun& run) {

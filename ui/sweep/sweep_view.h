@@ -60,7 +60,7 @@ SweepView view_of(const std::shared_ptr<const SweepContent>& content, const std:
 
 /// `45 runs, about 9:20, highest peak 99.6 MB; 2 will not fit`, of the runs that have not begun.
 QString outlook_text(const SweepView& view);
-/// In a table: `waiting`, `finished`, `OOM`, `will not fit`.
+/// In a table: `waiting`, `finished, 2 OOM`, `failed`, `will not fit`.
 QString stage_text(const ShownRun& run);
 /// What else there is to say: why it failed, ended or cannot run; empty if nothing.
 QString stage_reason(const ShownRun& run);

@@ -201,7 +201,7 @@ void Conversation::message(const Message& message, bool live) {
 
 void Conversation::take(const StepMessage& message, bool live) {
   if (level_ < 2 && live)
-    need_level_2();
+    need_followed_size();
   telemetry::StepRecord record = message.record;
   if (!(record.seconds >= 0)) // NaN, too
     record.seconds = seconds_();
@@ -318,7 +318,7 @@ void Conversation::gone() {
   told_ = 0;
 }
 
-void Conversation::need_level_2() {
+void Conversation::need_followed_size() {
   if (follows_settings(spec_, level_, first_batch_) || !failure_.empty())
     return;
   failure_ = not_followed(spec_, level_);

@@ -92,7 +92,7 @@ private:
   void push(telemetry::Event event);
   void refuse(const run::ScheduleEdit& edit);
   void refuse(const run::BudgetChange& change);
-  void need_level_2();
+  void need_followed_size();
   bool sets_first_batch() const;
 
   run::RunSpec spec_;

@@ -25,6 +25,13 @@ constexpr std::int64_t largest_tried = 1 << 20;
 constexpr double share_of_free_memory = 0.8;
 /// Fraction of a program's memory by which its tensors may tell it wrongly: pages, and blocks of other libraries.
 constexpr double besides_tensors = 0.0005;
+constexpr double least_besides_tensors = 48e3; ///< bytes
+
+/// FinderOptions::slack within a budget.
+double slack_of(const std::optional<std::uint64_t>& budget) {
+  const double bytes = static_cast<double>(budget.value_or(0));
+  return bytes > 0 ? std::clamp(least_besides_tensors / bytes, besides_tensors, 0.5) : besides_tensors;
+}
 
 /// A trial of sizes, and how it times one.
 struct TimedTrial {
@@ -103,7 +110,7 @@ search::SearchResult find_evaluation(LiveTrial& program, const search::SearchRes
   const search::FinderOptions finder_options{.max_batch = std::max<std::int64_t>(examples, 1),
                                              .margin = options.margin,
                                              .budget_bytes = program.evaluation_budget_bytes(),
-                                             .slack = besides_tensors};
+                                             .slack = slack_of(program.evaluation_budget_bytes())};
   const auto finder = search::make_finder(options.strategy, finder_options);
   search::SearchResult result;
   if (first.outcome == search::Outcome::error)
@@ -168,7 +175,7 @@ search::SearchResult find_batch(const run::RunSpec& spec, const Surroundings& su
                                                  std::min(spec.max_batch.value_or(trial.largest), trial.largest),
                                              .margin = options.margin,
                                              .budget_bytes = trial.budget,
-                                             .slack = besides_tensors};
+                                             .slack = slack_of(trial.budget)};
   const auto finder = search::make_finder(options.strategy, finder_options);
   search::SearchResult result = search::run_search(*finder, *trial.trial, finder_options, on_probe, options.stop);
   result.budget_bytes = spec.memory_budget;

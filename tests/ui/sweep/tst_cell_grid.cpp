@@ -159,7 +159,8 @@ private Q_SLOTS:
     QCOMPARE(text(0).head, QString("97.5 %"));
     QCOMPARE(text(0).below, QString("± 0.7"));
     QCOMPARE(text(0).alarm, QString("2 OOM, survived"));
-    QCOMPARE(text(1).head, QString("OOM"));
+    QCOMPARE(text(1).head, QString("failed")); // whatever has ended it
+    QCOMPARE(text(1).below, QString("2 OOM"));
     QVERIFY(text(1).failed);
     QCOMPARE(text(2).head, QString("90.0 %"));
     QCOMPARE(text(2).below, QString("1 of 2 runs"));
@@ -167,7 +168,7 @@ private Q_SLOTS:
     QCOMPARE(text(3).head, QString("2 runs waiting"));
     QCOMPARE(text(3).below, QString("about 12.0 s")); // as long as the others with this batch size
     QVERIFY(untouched(view, grid.cells[3]));
-    QVERIFY(cell_tip(view, grid.cells[1], Metric::accuracy).contains("seed 2, run 4: OOM"));
+    QVERIFY(cell_tip(view, grid.cells[1], Metric::accuracy).contains("seed 2, run 4: failed, 1 OOM"));
   }
 };
 
