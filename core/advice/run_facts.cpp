@@ -32,10 +32,24 @@ std::optional<double> number_in(const Json& settings, std::initializer_list<cons
   return std::nullopt;
 }
 
+constexpr double most_counted = 1e15;
+
 std::optional<std::int64_t> count_in(const Json& settings, std::initializer_list<const char*> names) {
-  constexpr double most = 1e15;
   const auto value = number_in(settings, names);
-  return value && *value >= 0 && *value <= most ? std::optional<std::int64_t>(std::llround(*value)) : std::nullopt;
+  return value && *value >= 0 && *value <= most_counted ? std::optional<std::int64_t>(std::llround(*value))
+                                                        : std::nullopt;
+}
+
+/// Nothing for 0, too: what others have stored may be divided by.
+std::optional<std::int64_t> size_in(const Json& settings, std::initializer_list<const char*> names) {
+  const auto size = count_in(settings, names);
+  return size && *size > 0 ? size : std::nullopt;
+}
+
+/// Of sizes that others have stored, as far as a number can hold it.
+std::int64_t product(std::int64_t one, std::int64_t other) {
+  const double exact = static_cast<double>(one) * static_cast<double>(other);
+  return exact <= most_counted ? one * other : static_cast<std::int64_t>(most_counted);
 }
 
 std::string text_in(const Json& settings, std::initializer_list<const char*> names) {
@@ -95,12 +109,12 @@ void take_own(RunFacts& facts) {
 void take_foreign(RunFacts& facts) {
   const Json& settings = facts.settings;
   if (!facts.batch)
-    facts.batch = count_in(settings, {"batch", "batch_size"});
-  facts.accumulate = std::max<std::int64_t>(
-      1, count_in(settings, {"accumulate", "gradient_accumulation_steps", "accumulate_grad_batches"}).value_or(1));
-  facts.effective_batch = count_in(settings, {"effective_batch", "total_train_batch_size"});
+    facts.batch = size_in(settings, {"batch", "batch_size"});
+  facts.accumulate =
+      size_in(settings, {"accumulate", "gradient_accumulation_steps", "accumulate_grad_batches"}).value_or(1);
+  facts.effective_batch = size_in(settings, {"effective_batch", "total_train_batch_size"});
   if (!facts.effective_batch && facts.batch)
-    facts.effective_batch = *facts.batch * facts.accumulate;
+    facts.effective_batch = product(*facts.batch, facts.accumulate);
   facts.learning_rate = number_in(settings, {"lr", "learning_rate"});
   facts.first_rate = facts.learning_rate;
   facts.warmup_steps = count_in(settings, {"warmup", "warmup_steps"});
@@ -124,10 +138,10 @@ void take_program(RunFacts& facts, const run::RunSpec& spec) {
   const run::RunStart& start = facts.start;
   if (!facts.batch && start.batch > 0)
     facts.batch = start.batch;
-  facts.accumulate = std::max(start.accumulate, spec.accumulate);
+  facts.accumulate = std::max<std::int64_t>({1, start.accumulate, spec.accumulate});
   facts.ranks = start.program ? std::max<std::int64_t>(start.program->ranks, 1) : 1;
   if (facts.batch)
-    facts.effective_batch = *facts.batch * facts.accumulate * facts.ranks;
+    facts.effective_batch = product(product(*facts.batch, facts.accumulate), facts.ranks);
   if (start.train_examples > 0)
     facts.train_examples = start.train_examples;
   if (!start.program)
@@ -145,7 +159,7 @@ void take_program(RunFacts& facts, const run::RunSpec& spec) {
 }
 
 void take_series(RunFacts& facts, const std::vector<store::SeriesSummary>& series) {
-  const auto whole = [](double value) -> std::int64_t { return std::llround(value); };
+  const auto whole = [](double value) -> std::int64_t { return std::llround(std::min(value, most_counted)); };
   if (const auto* micro = find(series, "micro_batch"); micro != nullptr && micro->max >= 1)
     facts.micro_batch = whole(micro->max);
   else
@@ -153,8 +167,8 @@ void take_series(RunFacts& facts, const std::vector<store::SeriesSummary>& serie
   facts.last_effective = facts.effective_batch;
   const bool fixed = facts.own && facts.own->effective_batch;
   if (const auto* batch = find(series, "batch"); batch != nullptr && batch->max >= 1 && !fixed)
-    facts.last_effective =
-        std::max<std::int64_t>(facts.effective_batch.value_or(0), whole(batch->max) * facts.accumulate * facts.ranks);
+    facts.last_effective = std::max<std::int64_t>(facts.effective_batch.value_or(0),
+                                                  product(product(whole(batch->max), facts.accumulate), facts.ranks));
   if (const auto* updates = find(series, "ema_updates"); updates != nullptr && updates->last_step > 0)
     facts.ema_updates_per_step = updates->last / static_cast<double>(updates->last_step);
 }

@@ -63,7 +63,8 @@ FileOutput::FileOutput(const fs::path& file, bool replace, std::function<bool()>
     : file_(file), temporary_(temporary_name(file)), replace_(replace), cancelled_(std::move(cancelled)),
       stream_(this) {
   check_target();
-  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  ::unlink(temporary_.c_str()); // of a program with this number that was killed; a link that somebody has put there
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (descriptor_ < 0)
     throw input_error(fmt::format("{}: cannot be written: {}", file_.string(), message(errno)));
   setp(buffer_.data(), buffer_.data() + buffer_.size());
@@ -132,7 +133,9 @@ FolderOutput::FolderOutput(const fs::path& folder)
     : folder_(folder.has_filename() ? folder : folder.parent_path()), temporary_(temporary_name(folder_)) {
   check_target();
   std::error_code problem;
-  fs::create_directory(temporary_, problem);
+  fs::remove_all(temporary_, problem); // of a program with this number that was killed; a link, not what it leads to
+  if (!problem && !fs::create_directory(temporary_, problem) && !problem)
+    problem = std::make_error_code(std::errc::file_exists);
   if (problem)
     throw input_error(fmt::format("{}: cannot be written: {}", folder_.string(), problem.message()));
 }

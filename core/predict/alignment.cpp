@@ -1,6 +1,7 @@
 #include "core/predict/alignment.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace batchscope::predict {
 
@@ -9,19 +10,28 @@ namespace {
 /// Tolerance for sizes that are rounded on their way to the allocator.
 constexpr double slack = 1.02;
 
+/// The same for a square, which nothing else should be taken for.
+constexpr double slack_of_square = 1e-3;
+
 /// Lists with more differences than this are unrelated; counting them would take quadratic memory.
 constexpr std::int64_t max_differences = 2000;
 
 bool alike(const Allocation& small, const Allocation& large, double batch_ratio) {
   const auto before = static_cast<double>(small.bytes);
   const auto after = static_cast<double>(large.bytes);
-  return small.phase == large.phase && after * slack >= before && after <= before * batch_ratio * slack;
+  return small.phase == large.phase && ((after * slack >= before && after <= before * batch_ratio * slack) ||
+                                        grows_as_square(small.bytes, large.bytes, batch_ratio));
 }
 
 /// Furthest position in `small` on each diagonal after each number of differences (Myers' greedy forward search).
 using Reach = std::vector<std::int64_t>;
 
 } // namespace
+
+bool grows_as_square(std::uint64_t small, std::uint64_t large, double batch_ratio) {
+  const double square = static_cast<double>(small) * batch_ratio * batch_ratio;
+  return batch_ratio >= 1.5 && small > 0 && std::abs(static_cast<double>(large) - square) <= slack_of_square * square;
+}
 
 std::vector<Allocation> allocations(const telemetry::Trace& trace) {
   std::vector<Allocation> list;

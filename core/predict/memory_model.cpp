@@ -90,12 +90,15 @@ MemoryModel::MemoryModel(const telemetry::Trace& small, const telemetry::Trace& 
     const auto bytes = static_cast<double>(event.bytes);
     Step step{event.block, event.allocates,
               event.phase, from_before ? telemetry::Use::workspace : use_of(lives[event.block]),
-              bytes,       0};
+              bytes,       0,
+              false};
     if (event.allocates) {
       all += bytes;
       const std::size_t match = counterpart[event.block];
       if (match == no_counterpart)
         lost += bytes;
+      else if (grows_as_square(before[match].bytes, event.bytes, ratio))
+        step.by_square = true;
       else
         step.bytes_per_example = (bytes - static_cast<double>(before[match].bytes)) / batches_between;
     }
@@ -105,7 +108,10 @@ MemoryModel::MemoryModel(const telemetry::Trace& small, const telemetry::Trace& 
 }
 
 std::uint64_t MemoryModel::size_at(const Step& step, std::int64_t batch) const {
-  const double asked = step.bytes_at_large + step.bytes_per_example * static_cast<double>(batch - large_batch_);
+  const double times = static_cast<double>(batch) / static_cast<double>(large_batch_);
+  const double asked = step.by_square
+                           ? step.bytes_at_large * times * times
+                           : step.bytes_at_large + step.bytes_per_example * static_cast<double>(batch - large_batch_);
   return counted(static_cast<std::uint64_t>(std::max(std::llround(asked), 0LL)));
 }
 

@@ -12,8 +12,9 @@ namespace batchscope::predict {
 /// Predicts the memory of an optimizer step at any batch size from allocation traces at two batch sizes.
 ///
 /// Each block of the larger trace is matched with its counterpart in the smaller one; its size at another batch is the
-/// straight line through the two sizes. Replaying the larger trace with these sizes gives the peak of that batch,
-/// wherever in the step it occurs. Blocks without a counterpart keep their size. Immutable; any thread.
+/// straight line through the two sizes, or in proportion to the square of the batch if these are. Replaying the larger
+/// trace with these sizes gives the peak of that batch, wherever in the step it occurs. Blocks without a counterpart
+/// keep their size. Immutable; any thread.
 class MemoryModel final : public PeakPredictor {
 public:
   /// Requires `small.batch < large.batch`.
@@ -42,6 +43,7 @@ private:
     telemetry::Use use;
     double bytes_at_large; ///< requested; or counted, if the block is older than the trace
     double bytes_per_example;
+    bool by_square; ///< the size is in proportion to the square of the batch
   };
 
   std::uint64_t size_at(const Step& step, std::int64_t batch) const;

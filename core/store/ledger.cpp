@@ -29,7 +29,13 @@ class LockedLedger {
 public:
   explicit LockedLedger(const fs::path& file) {
     constexpr mode_t as_the_umask_says = 0666;
-    descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, as_the_umask_says);
+    constexpr int flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK; // a pipe would wait
+    descriptor_ = ::open(file.c_str(), flags, as_the_umask_says);
+    struct stat status {};
+    if (descriptor_ >= 0 && (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode))) {
+      ::close(descriptor_);
+      descriptor_ = -1;
+    }
     struct flock whole {};
     whole.l_type = F_WRLCK;
     whole.l_whence = SEEK_SET;
@@ -66,6 +72,12 @@ void append_whole(int descriptor, const std::string& text) {
   const auto written = ::write(descriptor, text.data(), text.size());
   if (written != static_cast<ssize_t>(text.size()) && ::ftruncate(descriptor, before.st_size) != 0)
     return; // read() skips an incomplete line
+}
+
+/// And no link to one.
+bool is_regular(const fs::path& file) {
+  std::error_code ignored;
+  return fs::is_regular_file(fs::symlink_status(file, ignored));
 }
 
 std::string line_of(const Ledger::Run& run) {
@@ -124,6 +136,8 @@ void Ledger::append(const std::string& lines) const {
 }
 
 bool Ledger::exists() const {
+  if (!is_regular(file_))
+    return false;
   std::ifstream stream(file_);
   std::string line;
   return std::getline(stream, line) && line == header();
@@ -131,6 +145,8 @@ bool Ledger::exists() const {
 
 std::map<std::string, Ledger::Run> Ledger::read() const {
   std::map<std::string, Run> runs;
+  if (!is_regular(file_))
+    return runs;
   std::ifstream stream(file_);
   std::string line;
   if (!std::getline(stream, line) || line != header())

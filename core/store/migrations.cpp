@@ -32,6 +32,9 @@ int checked_format(SQLite::Database& database, const std::filesystem::path& file
     return 0;
   if (owner != application_id)
     throw input_error(fmt::format("{}: not a BatchScope database (it belongs to another program)", file.string()));
+  if (format <= 0)
+    throw input_error(
+        fmt::format("{}: is damaged: its format is {}; accepted: 1 to {}", file.string(), format, newest));
   if (format > newest)
     throw input_error(
         fmt::format("{}: was written by a newer version of BatchScope (format {}; this version reads up to {})",

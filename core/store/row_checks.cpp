@@ -66,6 +66,29 @@ void row_checks(sqlite3_context* context, int count, sqlite3_value** values) {
   sqlite3_result_blob(context, checks.data(), static_cast<int>(checks.size()), SQLITE_TRANSIENT);
 }
 
+/// The SQL function changed_checks(known, row, old value, new value, ...): `known`, the checksums of the old values,
+/// with those of the values that differ computed anew. A value that was damaged before stays so, and a row without
+/// checksums stays without.
+void changed_checks(sqlite3_context* context, int count, sqlite3_value** values) {
+  constexpr int first_value = 2;
+  const auto columns = static_cast<std::size_t>((count - first_value) / 2);
+  if (sqlite3_value_type(values[0]) != SQLITE_BLOB ||
+      sqlite3_value_bytes(values[0]) != static_cast<int>(columns * check_size)) {
+    sqlite3_result_value(context, values[0]);
+    return;
+  }
+  std::string checks(static_cast<const char*>(sqlite3_value_blob(values[0])), columns * check_size);
+  const std::int64_t row = sqlite3_value_int64(values[1]);
+  for (std::size_t column = 0; column < columns; ++column) {
+    sqlite3_value** pair = values + first_value + 2 * column;
+    const auto number = static_cast<std::int32_t>(column);
+    const std::uint32_t check = check_of(row, number, pair[1]);
+    if (check != check_of(row, number, pair[0]))
+      std::memcpy(checks.data() + column * check_size, &check, check_size);
+  }
+  sqlite3_result_blob(context, checks.data(), static_cast<int>(checks.size()), SQLITE_TRANSIENT);
+}
+
 bool is_checked(const std::string& table, const std::string& column, bool is_key) {
   return !is_key && column != checks_column &&
          std::find(not_checked.begin(), not_checked.end(),
@@ -77,6 +100,14 @@ std::string call(const CheckedTable& table, const std::string& known, const std:
   std::string text = fmt::format("row_checks({}, {}rowid", known, prefix);
   for (const std::string& column : table.columns)
     text += fmt::format(", {}{}", prefix, column);
+  return text + ')';
+}
+
+/// `changed_checks(OLD.checks, NEW.rowid, OLD.name, NEW.name, ...)`.
+std::string call_for_changes(const CheckedTable& table) {
+  std::string text = "changed_checks(OLD.checks, NEW.rowid";
+  for (const std::string& column : table.columns)
+    text += fmt::format(", OLD.{0}, NEW.{0}", column);
   return text + ')';
 }
 
@@ -98,6 +129,8 @@ std::vector<std::string> differing(const CheckedTable& table, const SQLite::Colu
 void add_check_function(SQLite::Database& database) {
   sqlite3_create_function_v2(database.getHandle(), "row_checks", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
                              row_checks, nullptr, nullptr, nullptr);
+  sqlite3_create_function_v2(database.getHandle(), "changed_checks", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
+                             changed_checks, nullptr, nullptr, nullptr);
 }
 
 std::string check_columns(const CheckedTable& table) {
@@ -131,14 +164,15 @@ std::vector<CheckedTable> checked_tables(SQLite::Database& database) {
 void maintain_checks(SQLite::Database& database) {
   add_check_function(database);
   for (const CheckedTable& table : checked_tables(database)) {
-    const std::string update =
-        fmt::format("UPDATE {0} SET checks = {1} WHERE rowid = NEW.rowid;", table.name, call(table, "NULL", "NEW."));
+    const auto update = [&](const std::string& checks) {
+      return fmt::format("UPDATE {0} SET checks = {1} WHERE rowid = NEW.rowid;", table.name, checks);
+    };
     database.exec(fmt::format("CREATE TEMP TRIGGER IF NOT EXISTS check_inserted_{0} AFTER INSERT ON main.{0} "
                               "BEGIN {1} END",
-                              table.name, update));
+                              table.name, update(call(table, "NULL", "NEW."))));
     database.exec(fmt::format("CREATE TEMP TRIGGER IF NOT EXISTS check_updated_{0} AFTER UPDATE OF {1} ON main.{0} "
                               "BEGIN {2} END",
-                              table.name, fmt::join(table.columns, ", "), update));
+                              table.name, fmt::join(table.columns, ", "), update(call_for_changes(table))));
   }
 }
 

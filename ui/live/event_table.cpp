@@ -102,9 +102,10 @@ void EventTable::set_widths() {
 }
 
 void EventTable::show_all_in_use() {
-  const int needed = table_->sizeHintForColumn(EventModel::in_use) + Theme::lines(0.4);
-  if (table_->columnWidth(EventModel::in_use) < needed) // programs count their libraries, too
-    table_->setColumnWidth(EventModel::in_use, needed);
+  const int before = table_->columnWidth(EventModel::in_use);
+  table_->resizeColumnToContents(EventModel::in_use); // programs count their libraries, too
+  if (table_->columnWidth(EventModel::in_use) < before)
+    table_->setColumnWidth(EventModel::in_use, before);
 }
 
 void EventTable::show(OpenRun* run) {

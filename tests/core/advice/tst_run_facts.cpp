@@ -2,7 +2,9 @@
 
 #include <QTest>
 
+#include "core/advice/lint.h"
 #include "core/advice/snippet.h"
+#include "core/base/error.h"
 #include "core/run/spec_fields.h"
 #include "test_program.h"
 #include "tests/core/store/store_test.h"
@@ -123,6 +125,47 @@ private Q_SLOTS:
     const Settings settings = settings_of(facts);
     QCOMPARE(settings.micro_batch, 16);
     QCOMPARE(settings.accumulate, 4);
+  }
+
+  /// What a stranger's file says is divided by nowhere.
+  void sizesOfZeroAreNotKnown_data() {
+    QTest::addColumn<QString>("settings");
+    for (const char* settings :
+         {R"({"train_batch_size": 0})", R"({"batch": 0, "gradient_accumulation_steps": 0})",
+          R"({"batch_size": -4, "effective_batch": 0, "train_examples": 0})",
+          R"({"batch": 9e14, "accumulate": 9e14, "train_examples": 9e14})", R"({"batch": "0", "accumulate": "0"})",
+          R"({"batch": 1e300, "total_train_batch_size": 1e-300})", R"({"batch": null, "accumulate": []})"})
+      QTest::newRow(settings) << settings;
+  }
+  void sizesOfZeroAreNotKnown() {
+    QFETCH(QString, settings);
+    for (const double reported : {0.0, 0.25, 1e300, store::test::not_a_number}) {
+      const store::test::Folder folder;
+      store::RunStore store(folder.file());
+      store::NewRun run;
+      run.spec_json = settings.toStdString();
+      auto sink = store.begin(run);
+      telemetry::StepRecord step = step_of(1, 8, 0.1);
+      step.more = {{"batch", reported}, {"micro_batch", reported}};
+      sink->sink().record(step);
+      sink->finish({});
+      const RunFacts facts = read_facts(store::RunReader(folder.file()), sink->id());
+      for (const auto& size : {facts.batch, facts.effective_batch, facts.last_effective, facts.micro_batch})
+        QVERIFY(size.value_or(1) >= 1);
+      QVERIFY(facts.accumulate >= 1 && facts.ranks >= 1);
+      judge(facts, {facts});
+      try {
+        settings_of(facts);
+      } catch (const Error&) { // says what is not known
+      }
+    }
+  }
+
+  void ranksAndAccumulationThatAreStoredAsZeroAreOne() {
+    Programs programs;
+    const RunFacts facts = programs.add(program_spec(), told("{}", 16, 0, 0), {step_of(1, 16, 0.1)});
+    QCOMPARE(facts.effective_batch, std::optional<std::int64_t>(16));
+    judge(facts, {});
   }
 
   /// Runs with other optimizers are no evidence about the batch.

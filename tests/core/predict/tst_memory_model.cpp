@@ -84,6 +84,24 @@ private Q_SLOTS:
     }
   }
 
+  /// Each example against all others: a loss with negatives within the batch.
+  void blocksOfPairsGrowAsTheSquare() {
+    const auto trace_of = [](std::int64_t batch) {
+      TraceMaker maker(batch, 4000);
+      const auto input = maker.allocate(Phase::batch, 100 * batch);
+      const auto similarities = maker.allocate(Phase::forward, 4 * batch * batch);
+      const auto scratch = maker.allocate(Phase::forward, 8 * batch);
+      maker.free(Phase::backward, scratch);
+      maker.free(Phase::backward, similarities);
+      maker.free(Phase::backward, input);
+      return maker.take();
+    };
+    const MemoryModel model(trace_of(16), trace_of(48));
+    QCOMPARE(model.unmatched(), 0.0);
+    for (const std::int64_t batch : {1, 8, 100, 1'000, 4'321})
+      QCOMPARE(model.peak(batch).bytes, trace_of(batch).peak_bytes);
+  }
+
   void saysWhatFillsTheMemory() {
     const Peak peak = MemoryModel(moving_peak(8), moving_peak(16)).peak(1000);
     QCOMPARE(peak.by[static_cast<int>(Use::parameters)], std::uint64_t{4000});

@@ -125,10 +125,20 @@ void TestDatabase::refuses_what_is_no_database_of_ours() {
   make(folder.file("newer.db"));
   SQLite::Database(folder.file("newer.db").string(), SQLite::OPEN_READWRITE)
       .exec("PRAGMA user_version = " + std::to_string(newest + 2));
+  for (const char* format : {"-3", "0"}) {
+    const fs::path file = folder.file(std::string("format") + format + ".db");
+    make(file);
+    SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec(std::string("PRAGMA user_version = ") + format);
+  }
   fs::create_directory(folder.file("folder"));
   const auto before = names_in(folder.path());
   const std::string text = text_of(folder.file("foreign.db"));
   for (const bool writing : {true, false}) {
+    for (const char* format : {"-3", "0"}) {
+      const fs::path file = folder.file(std::string("format") + format + ".db");
+      QCOMPARE(refusal(writing, file),
+               file.string() + ": is damaged: its format is " + format + "; accepted: 1 to " + std::to_string(newest));
+    }
     for (const char* name : {"notes.txt", "long.txt", "cut.db"})
       QCOMPARE(refusal(writing, folder.file(name)),
                folder.file(name).string() + ": not a BatchScope database; use another file");

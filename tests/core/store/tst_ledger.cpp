@@ -2,6 +2,8 @@
 
 #include <fstream>
 
+#include <sys/stat.h>
+
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "other_program.h"
@@ -49,6 +51,7 @@ private Q_SLOTS:
   void another_database_has_a_ledger_of_its_own();
   void a_database_without_one_gets_one();
   void a_half_line_is_left_out();
+  void a_link_in_its_place_is_not_followed();
   void stays_small();
 };
 
@@ -135,6 +138,20 @@ void TestLedger::a_half_line_is_left_out() {
   add_run(folder.file(), "first");
   std::ofstream(ledger_of(folder.file()), std::ios::app) << "0123456789abcdef";
   QCOMPARE(text_of(RunReader(folder.file()).check()), std::string());
+}
+
+void TestLedger::a_link_in_its_place_is_not_followed() {
+  const Folder folder;
+  write_text(folder.file("precious"), "text\n");
+  std::filesystem::create_symlink(folder.file("precious"), ledger_of(folder.file()));
+  add_run(folder.file(), "first");
+  RunStore(folder.file()).set_deleted({1}, true);
+  RunStore(folder.file()).purge_deleted();
+  QCOMPARE(text_of(folder.file("precious")), std::string("text\n"));
+  QCOMPARE(text_of(RunReader(folder.file()).check()), std::string());
+  std::filesystem::remove(ledger_of(folder.file()));
+  QCOMPARE(::mkfifo(ledger_of(folder.file()).c_str(), 0600), 0); // would wait for a reader
+  add_run(folder.file(), "second");
 }
 
 void TestLedger::stays_small() {

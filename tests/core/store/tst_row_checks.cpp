@@ -49,6 +49,7 @@ private Q_SLOTS:
   void a_process_that_is_killed_leaves_them_whole();
   void each_column_is_found();
   void rows_without_them_are_found();
+  void damage_is_found_after_a_change_of_something_else();
   void a_migration_keeps_those_that_are_there();
 };
 
@@ -127,6 +128,24 @@ void TestRowChecks::rows_without_them_are_found() {
   database.exec("UPDATE run SET checks = x'00'");
   QCOMPARE(damage_in(folder.file()),
            std::string("table event: row 2: its checksums are missing\nrun 1: its checksums are missing\n"));
+}
+
+void TestRowChecks::damage_is_found_after_a_change_of_something_else() {
+  const Folder folder;
+  RunStore store(folder.file());
+  fill(store);
+  // No triggers: as a disk would damage it.
+  SQLite::Database(folder.file().string(), SQLite::OPEN_READWRITE)
+      .exec(R"(UPDATE run SET start = '{"x": 1}', batch = 17)");
+  store.add_tags({1}, {"best"});
+  store.rename(1, "renamed");
+  store.set_note(1, "noted");
+  store.set_deleted({1}, true);
+  store.set_deleted({1}, false);
+  QCOMPARE(damage_in(folder.file()), std::string("run 1: start, batch damaged (checksum)\n"));
+  SQLite::Database(folder.file().string(), SQLite::OPEN_READWRITE).exec("UPDATE run SET checks = x'00'");
+  store.rename(1, "again");
+  QCOMPARE(damage_in(folder.file()), std::string("run 1: its checksums are missing\n"));
 }
 
 /// Damage from before a migration is not taken for what was stored.
