@@ -311,9 +311,11 @@ Description description_of(const SplitLoss& event) {
 
 Description description_of(const Retry& event) {
   Description description{.title = {Words::retry}};
-  description.details = {event.text.empty()
-                             ? Message(MessageOf(Words::retry_of).count("attempted_batch", event.attempted_batch))
-                             : verbatim(event.text)};
+  description.details = {
+      event.text.empty()
+          ? Message(MessageOf(event.after == Retry::After::garbage ? Words::retry_after_garbage : Words::retry_of)
+                        .count("attempted_batch", event.attempted_batch))
+          : verbatim(event.text)};
   description.sentence = description.details;
   return description;
 }

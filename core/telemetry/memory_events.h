@@ -111,8 +111,10 @@ struct SplitLoss {
 
 /// The same micro batch is tried again, for a reason that has passed.
 struct Retry {
+  enum class After { libraries, garbage };
   std::optional<std::int64_t> attempted_batch{};
-  std::string text{}; ///< of a program's own; empty: libraries compiled kernels or took buffers
+  After after = After::libraries; ///< what had the memory: libraries, for kernels and buffers, or cycles of references
+  std::string text{};             ///< of a program's own; empty: that says it
   bool operator==(const Retry&) const = default;
 };
 

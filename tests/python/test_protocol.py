@@ -859,7 +859,7 @@ class Memory(Folder):
             print(fits(70_000_000), fits(80_000_000))  # a little less than a run has
         """, self.server())
         self.assertEqual(child.end(),
-                         "True False\nTrue False\nFalse\nTrue True False\nFalse\nTrue False\nTrue\nTrue False\n")
+                         "True False\nTrue False\nFalse\nlibraries True False\n\nTrue False\nTrue\nTrue False\n")
 
     def test_what_steps_leave_counts(self):
         """But for that of a size's first steps, which may be what libraries keep."""
@@ -950,7 +950,7 @@ class Memory(Folder):
             budget.make_room_again()
             print(seen() is None)
         """, self.server(), LD_PRELOAD=library)
-        self.assertEqual(child.end(), "0 False True True\nTrue\nFalse True\nTrue\n")
+        self.assertEqual(child.end(), "0 False True True\nTrue\n True\nTrue\n")
 
     def test_memory_that_grows_is_named_once(self):
         child = self.program("""

@@ -37,6 +37,8 @@ inline constexpr std::array<Named<OutOfMemory::Cause>, 13> oom_causes = {
 inline constexpr std::array<Named<OutOfMemory::Counts>, 3> oom_counts = {{{OutOfMemory::Counts::not_known, ""},
                                                                           {OutOfMemory::Counts::budget, "budget"},
                                                                           {OutOfMemory::Counts::process, "process"}}};
+inline constexpr std::array<Named<Retry::After>, 3> retry_afters = {
+    {{Retry::After::libraries, ""}, {Retry::After::libraries, "libraries"}, {Retry::After::garbage, "garbage"}}};
 inline constexpr std::array<Named<Phase>, 9> phases = {{{Phase::setup, "setup"},
                                                         {Phase::optimizer_state, "optimizer state"},
                                                         {Phase::optimizer_state, "optimizer_state"},
@@ -122,6 +124,7 @@ template <typename Io> void fields(Io& io, typename Io::template Of<Retry>& even
   if constexpr (Io::reads)
     io("batch", event.attempted_batch); // of a program
   io("attempted_batch", event.attempted_batch);
+  io.named("after", event.after, retry_afters);
   text_field(io, event);
 }
 

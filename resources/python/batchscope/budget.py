@@ -50,6 +50,7 @@ class Budget:
         self._kept_by_evaluation = 0  # bytes since then
         self._for_updates: int | None = None  # bytes; None: no limit
         self._updated = False  # whether the optimizer has made an update
+        self._collects = False  # steps leave garbage, which is no part of what they keep
         self._probing = False  # sizes are tried, each with the same room
         self._exceeded: int | None = None  # the limit of which this was said
         self._earlier: tuple[int | None] | None = None  # the limit before one that no step has been made with
@@ -111,6 +112,9 @@ class Budget:
         if not self.on_host:
             return
         self._kept_by_evaluation = 0
+        if self._collects and self._kept.bytes and not self._probing:
+            gc.collect()
+            self._kept.forget_garbage(self._own_now, self._batch_now)
         self._make_room(self._kept.begin_step(self._own_now, self._batch_now, sizes), self._wants_settling())
 
     def begin_evaluation(self, first: bool) -> None:
@@ -180,18 +184,25 @@ class Budget:
         finally:
             self.resume()
 
-    def make_room_again(self) -> bool:
-        """Gives back the memory of a step that failed. Whether there is notably more room now than it had: libraries
-        have compiled kernels and kept buffers meanwhile, so the error says nothing of the size.
+    def make_room_again(self) -> str:
+        """Gives back the memory of a step that failed. Empty, or why there is notably more room now than it had, so
+        that the error says nothing of the size: `libraries` have compiled kernels and kept buffers meanwhile, or
+        `garbage` of earlier steps, tensors in cycles of references, has been collected.
         """
         if self.bytes is None or self._base is None:
             return_freed_memory()
-            return False
-        before = self._base
+            return ""
+        before, notable = self._base, self.bytes >> 9
         self._lift()
         return_freed_memory()
+        collected = self._kept.forget_garbage(self._own_now, self._batch_now)
         self._make_room(self._own_now(), settle=True)
-        return self._base - before > self.bytes >> 9
+        if collected > notable:
+            self._collects = True
+            return "garbage"
+        if self._base - before > notable:
+            return "libraries"
+        return ""
 
     @property
     def counts_libraries(self) -> bool:
@@ -314,7 +325,8 @@ class Budget:
 
 class _Kept:
     """What the program keeps of its steps: the growth of what is in use, but for what training holds, from the moment
-    that a step's batch is there to the moment before the next one is fetched.
+    that a step's batch is there to the moment before the next one is fetched; less what it lets go of until that is
+    there. What the fetch adds, examples of a data set, does not count.
 
     The first two steps of a size do not count: libraries compile kernels for it, and take buffers.
     """
@@ -324,10 +336,10 @@ class _Kept:
     def __init__(self, heap: Heap) -> None:
         self._heap = heap
         self._sum = 0
-        self._at_begin: int | None = None  # bytes in use besides, when the step began
+        self._last: int | None = None  # bytes in use besides, when that was looked at last
+        self._in_step = False
         self._sizes: tuple[int, ...] = ()
         self._steps: dict[tuple[int, ...], int] = {}  # steps that were made of each size
-        self._own: tuple[int, int] | None = None  # own bytes, and all that were in use besides batches then
 
     @property
     def bytes(self) -> int:
@@ -335,26 +347,38 @@ class _Kept:
 
     def begin_step(self, own: Callable[[], int], batch: Callable[[], int], sizes: tuple[int, ...]) -> int:
         """Returns the training's own bytes."""
-        self._sizes = sizes
-        present, self._at_begin = self._beside(own, batch)
+        self._sizes, self._in_step = sizes, True
+        present, beside = self._beside(own, batch)
+        self._follow(beside, counts=False)
         return present
 
     def end_step(self, own: Callable[[], int], batch: Callable[[], int]) -> None:
         """The step is over, and its batch may still be there."""
-        if self._at_begin is None:
+        if not self._in_step:
             return
-        _, beside = self._beside(own, batch)
         count = self._steps[self._sizes] = self._steps.get(self._sizes, 0) + 1
-        if count > self._NEW:
-            self._sum = max(0, self._sum + beside - self._at_begin)
-        self._at_begin = None
+        self._follow(self._beside(own, batch)[1], counts=count > self._NEW)
+        self._in_step = False
+
+    def forget_garbage(self, own: Callable[[], int], batch: Callable[[], int]) -> int:
+        """Within a step of which nothing is left: what was collected since it began was not kept, but garbage of
+        earlier ones. Returns its bytes.
+        """
+        before = self.bytes
+        self._follow(self._beside(own, batch)[1], counts=False)
+        return before - self.bytes
+
+    def _follow(self, beside: int, counts: bool) -> None:
+        """Growth since the last look, if it `counts`; what was let go of always does."""
+        growth = 0 if self._last is None else beside - self._last
+        self._last = beside
+        if counts or growth < 0:
+            self._sum = max(0, self._sum + growth)
 
     def _beside(self, own: Callable[[], int], batch: Callable[[], int]) -> tuple[int, int]:
-        """The training's own bytes, which are counted anew only if they may have changed, and what is in use beside."""
-        used = self._heap.used_bytes() - batch()
-        if self._own is None or abs(used - self._own[1]) >= NOTABLE:
-            self._own = own(), used
-        return self._own[0], used - self._own[0]
+        """The training's own bytes, and what is in use beside."""
+        present = own()
+        return present, self._heap.used_bytes() - batch() - present
 
 
 def _start_threads() -> None:

@@ -100,9 +100,10 @@ class Evaluations:
                     forget_frames(caught)
                     undo()
                     size = min(call.size, self.limit or call.size)
-                    if self._run._budget.make_room_again() and retries < MOST_RETRIES:
+                    why = self._run._budget.make_room_again()
+                    if why and retries < MOST_RETRIES:
                         retries += 1
-                        self._run._report_retry(size)
+                        self._run._report_retry(size, why)
                     else:
                         self._shrink(caught, size)
                 del caught

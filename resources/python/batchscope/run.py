@@ -492,13 +492,10 @@ class Run:
         if self._probe is not None:
             self._probe.fits = False
 
-    def _report_retry(self, size: int) -> None:
+    def _report_retry(self, size: int, why: str) -> None:
+        self._memory.begin_reading(True)  # the peak is that of the next try
         if self._rank == 0 and self._probe is None:
-            text = (
-                f"a micro batch of {size} ran out of memory while libraries compiled kernels or took buffers, "
-                "and is tried again now that they have them"
-            )
-            self._event_at(self._step + 1, "retry", {"batch": size, "text": text})
+            self._event_at(self._step + 1, "retry", {"batch": size, "after": why})
 
     def _seconds(self) -> float:
         return time.monotonic() - self._began - self._pauses

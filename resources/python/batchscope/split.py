@@ -212,9 +212,10 @@ class Splitter:
                 in_use = counted or (memory.allocated() if memory else None)
                 forget_frames(error)
             begin = self._begin_again(window, method)
-            if self._run._budget.make_room_again() and retries < MOST_RETRIES:
+            why = self._run._budget.make_room_again()
+            if why and retries < MOST_RETRIES:
                 retries += 1
-                self._run._report_retry(self.running)
+                self._run._report_retry(self.running, why)
             else:
                 self._shrink(window, method, error, in_use, refusal)
             del error

@@ -92,6 +92,9 @@ inline std::vector<Sample> memory_samples() {
       {Retry{.attempted_batch = 8},
        "a micro batch of 8 ran out of memory while libraries compiled kernels or took buffers, and is tried again now "
        "that they have them"},
+      {Retry{.attempted_batch = 8, .after = Retry::After::garbage},
+       "a micro batch of 8 ran out of memory beside what only cycles of references kept of earlier steps, and is tried "
+       "again without that"},
   };
 }
 

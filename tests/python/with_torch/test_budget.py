@@ -107,6 +107,23 @@ class Found(WithCli):
         self.assertGreater(len(shown["batch"]), 2)
         self.assertEqual({count for _, count in shown["micro_batches"]}, {1})
 
+    def check_program(self, file, name):
+        """The same of a program whose steps leave memory behind, and one that is slightly larger does not hold."""
+        attached = ("--quiet", "--attach", "auto", "--memory-budget", "30MB")
+        command = ("--", sys.executable, os.path.join(SOURCE, "tests", "python", "programs", file), name,
+                   "--times", "400", "--width", "64")
+        found = self.cli("find", "--no-timings", *attached, *command)
+        self.assertLessEqual([probe["outcome"] for probe in found["probes"]].count("oom"), 2)
+        for size, fits in ((found["largest"], True), (found["largest"] * 101 // 100, False)):
+            run = self.cli("run", *attached, "--batch", str(size), *command)
+            self.assertEqual(run["oom_events"] == 0, fits, f"{size} of {found['largest']}")
+
+    def test_what_a_failed_backward_pass_leaves_is_not_in_the_way(self):
+        self.check_program("plain_models.py", "adversarial")  # its loss has two branches
+
+    def test_garbage_of_earlier_steps_is_not_in_the_way(self):
+        self.check_program("plain_losses.py", "second_order")  # its graphs refer to themselves
+
     def test_a_size_that_was_found_for_a_trainer_holds(self):
         self.check(60, "hf_trainer.py")
 

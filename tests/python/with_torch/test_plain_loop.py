@@ -578,7 +578,50 @@ HALVED = """
 """
 
 
+MANY_STEPS = """
+    import sys
+    sys.path.insert(0, {here!r})
+    from torch_programs import *
+    server = Server(welcome={{"limit_bytes": 50_000_000}})
+    batchscope.run._current = batchscope.Run(batchscope.wire.Link(server.path, None), None, {{}}, None)
+    run = batchscope.start()
+    model = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.Tanh(), torch.nn.Linear(128, 3))
+    data = torch.utils.data.TensorDataset(torch.randn(8000, 64), torch.randint(0, 3, (8000,)))
+    loader = run.loader(torch.utils.data.DataLoader(data, batch_size=16, shuffle=True))
+    optimizer = torch.optim.AdamW(model.parameters(), 0.1)
+    most, kept = 0, []
+    for number, batch in enumerate(loader):
+        run.backward(batch, lambda x, y: torch.nn.functional.cross_entropy(model(x), y), model)
+        optimizer.step()
+        run.step(optimizer)
+        most = max(most, run._budget._kept._sum)
+        if number >= {from_step}:
+            kept.append(torch.ones(10_000))
+    run.finish()
+    print(number + 1, most, len(kept) * 40_000)
+"""
+
+
 class Budget(unittest.TestCase):
+    def kept(self, from_step):
+        """Bytes that a budget counts as kept by a program, and those that it keeps from that step on, of 500."""
+        code = textwrap.dedent(MANY_STEPS).format(here=HERE, from_step=from_step)
+        output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        self.assertEqual(output.returncode, 0, output.stderr)
+        steps, counted, kept = map(int, output.stdout.split())
+        self.assertEqual(steps, 500)
+        return counted, kept
+
+    def test_nothing_adds_up_that_is_not_kept(self):
+        """Gradients, which come and go with each step, say."""
+        counted, _ = self.kept(500)
+        self.assertLess(counted, 100_000)
+
+    def test_what_is_kept_adds_up(self):
+        counted, kept = self.kept(50)
+        self.assertEqual(kept, 18_000_000)
+        self.assertAlmostEqual(counted / kept, 1, delta=0.05)
+
     def test_a_run_whose_budget_is_halved_goes_on_with_the_same_gradients(self):
         """In a process of its own: its memory is really limited."""
         code = textwrap.dedent(HALVED).format(here=HERE, limit=110 << 20)
