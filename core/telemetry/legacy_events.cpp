@@ -209,8 +209,9 @@ void complete_earlier(const Json& detail, TimeOver& event) {
 
 /// Also of the sentence that this version writes for earlier ones.
 void complete_earlier(const Json& /*detail*/, Retry& event) {
-  if (!event.text.starts_with("a micro batch") ||
-      !contains(event.text, "ran out of memory while libraries compiled kernels"))
+  const char* end = event.after == Retry::After::garbage ? "ran out of memory beside what only cycles of references"
+                                                         : "ran out of memory while libraries compiled kernels";
+  if (!event.text.starts_with("a micro batch") || !contains(event.text, end))
     return;
   if (const auto size = after(event.text, "a micro batch of "); size && !event.attempted_batch)
     event.attempted_batch = leading_number(*size);

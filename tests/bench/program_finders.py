@@ -97,6 +97,8 @@ def other(path, name, budget, start):
     register_optimizer_step_post_hook(count)
     began = time.perf_counter()
     found = train()
+    if not limit:
+        raise SystemExit("no loader whose size could be set")
     print(json.dumps({"found": found, "sizes": len(sizes), "errors": len(sizes) - 1,
                       "seconds": time.perf_counter() - began}))
 

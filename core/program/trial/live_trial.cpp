@@ -96,6 +96,7 @@ bool LiveTrial::start(Purpose purpose) {
       throw takes_no_batch(level_of(hello));
     examples_ = hello.examples.value_or(0);
     has_tails_ = hello.batch_norm && !hello.drop_last && hello.world <= 1;
+    own_accumulate_ = hello.accumulate.value_or(1);
     can_evaluate_ = hello.can.contains("evaluate");
     if (level_of(hello) < 3 || !hello.can.contains("trace") || examples_ == 0)
       return false;

@@ -124,6 +124,9 @@ template <typename Io> void fields(Io& io, typename Io::template Of<Retry>& even
   if constexpr (Io::reads)
     io("batch", event.attempted_batch); // of a program
   io("attempted_batch", event.attempted_batch);
+  if constexpr (Io::reads)
+    if (event.attempted_batch < 0)
+      event.attempted_batch.reset();
   io.named("after", event.after, retry_afters);
   text_field(io, event);
 }

@@ -44,10 +44,12 @@ class RunMemory:
             yield
         self.begin_reading(first)
 
-    def begin_computing(self, sizes: tuple[int, ...], first: bool) -> None:
-        """The same for what computes gradients: by now the program has let go of the last batch."""
+    def begin_computing(self, sizes: tuple[int, ...]) -> None:
+        """The same for what computes gradients, perhaps not the first to do so in its step: by now the program has let go
+        of the last batch.
+        """
         self.budget.begin_step(sizes)
-        self.begin_reading(first)
+        self.begin_reading(first=False)
 
     def begin_evaluating(self, part: Any, size: int) -> Window:
         """A batch of an evaluation is there; it counts as long as what is returned lives."""

@@ -174,7 +174,7 @@ class Splitter:
     # ---- one process ----
 
     def _alone(self, window: Window, method: Method, begin: int) -> Any:
-        self._run._memory.begin_computing(tuple(window.sizes), first=begin == 0)
+        self._run._memory.begin_computing(tuple(window.sizes))
         if begin == 0:
             self._ended.clear()
             self._takes.clear()

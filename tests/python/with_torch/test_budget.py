@@ -114,6 +114,7 @@ class Found(WithCli):
                    "--times", "400", "--width", "64")
         found = self.cli("find", "--no-timings", *attached, *command)
         self.assertLessEqual([probe["outcome"] for probe in found["probes"]].count("oom"), 2)
+        self.assertTrue(0.7 * found["largest"] <= found["safe"] <= 0.82 * found["largest"], found)
         for size, fits in ((found["largest"], True), (found["largest"] * 101 // 100, False)):
             run = self.cli("run", *attached, "--batch", str(size), *command)
             self.assertEqual(run["oom_events"] == 0, fits, f"{size} of {found['largest']}")
