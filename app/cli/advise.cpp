@@ -130,11 +130,13 @@ int print_table(const std::string& name, const Context& context) {
     return exit_status::done;
   }
   std::vector<Table::Column> columns;
+  columns.reserve(titles.size());
   for (const std::string& title : titles)
     columns.push_back({title, Table::Align::left});
   Table text(columns);
   for (const advice::TableRow& row : table.rows) {
     std::vector<std::string> cells;
+    cells.reserve(titles.size());
     for (const std::string& title : titles)
       cells.push_back(shown(row, title));
     text.add(std::move(cells));

@@ -171,7 +171,7 @@ std::map<std::string, Ledger::Run> Ledger::read() const {
 }
 
 void Ledger::compact() const {
-  constexpr std::uintmax_t large_bytes = 256 * 1024;
+  constexpr std::uintmax_t large_bytes = std::uintmax_t{256} * 1024;
   constexpr std::size_t line_bytes = 60; // approximate
   std::error_code none;
   if (const auto size = fs::file_size(file_, none); none || size < large_bytes)

@@ -8,6 +8,7 @@
 
 #include "ui/opened_runs/run_looks.h"
 #include "ui/runs/run_columns.h"
+#include "ui/texts/run_status.h"
 #include "ui/theme/theme.h"
 
 namespace batchscope::ui {
@@ -237,7 +238,7 @@ std::optional<double> RunTableModel::progress(const store::RunRow& run) const {
 QVariant RunTableModel::foreground(const store::RunRow& run, int column) const {
   const RunColumn& shown = run_columns()[static_cast<std::size_t>(column)];
   if (column == oom_column)
-    return theme_.color(run.outcome.oom_events == 0                         ? Role::dimmed
+    return theme_.color(run.outcome.oom_events == 0                          ? Role::dimmed
                         : run.outcome.status == telemetry::RunStatus::failed ? Role::error
                                                                              : Role::warning); // it survived them
   return shown.dimmed || (column == name_column && run.name.empty()) ? QVariant(theme_.color(Role::dimmed))

@@ -257,7 +257,7 @@ std::string to_line(const Welcome& welcome) {
             {"step", welcome.step},
             {"hold", welcome.hold}};
   add(json, "rate_factor", welcome.rate_factor);
-  return line_of(std::move(json));
+  return line_of(json);
 }
 
 std::string to_line(const Next& next) {
@@ -276,7 +276,7 @@ std::string to_line(const Edit& edit) {
   add(json, "rate_factor", edit.rate_factor);
   add(json, "hold", edit.hold);
   add(json, "limit_bytes", edit.limit_bytes);
-  return line_of(std::move(json));
+  return line_of(json);
 }
 
 std::string to_line(Order order) {
@@ -304,7 +304,7 @@ std::string probe_line(const std::vector<ProbeSize>& sizes, bool then_stop) {
       entry["evaluation"] = *size.evaluation;
     json["sizes"].push_back(std::move(entry));
   }
-  return line_of(std::move(json));
+  return line_of(json);
 }
 
 std::string estimate_line(const std::vector<std::int64_t>& batches) {

@@ -242,7 +242,7 @@ bool LiveTrial::is_to_be_repeated(const Result& result) const {
 }
 
 search::Probe LiveTrial::begin_evaluations(std::int64_t batch) {
-  const search::Probe first = evaluate({.batch = 1, .trace = true, .predicted_bytes = {}}, batch);
+  search::Probe first = evaluate({.batch = 1, .trace = true, .predicted_bytes = {}}, batch);
   evaluations_.sizes.clear();
   return first;
 }

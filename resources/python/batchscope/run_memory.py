@@ -45,8 +45,8 @@ class RunMemory:
         self.begin_reading(first)
 
     def begin_computing(self, sizes: tuple[int, ...]) -> None:
-        """The same for what computes gradients, perhaps not the first to do so in its step: by now the program has let go
-        of the last batch.
+        """The same for what computes gradients, perhaps not the first to do so in its step: by now the program has let
+        go of the last batch.
         """
         self.budget.begin_step(sizes)
         self.begin_reading(first=False)
