@@ -17,7 +17,7 @@ from .reasons import Reason
 SCATTER = 4096  # bytes by which what equal steps need differs from one process to the next: a page
 NOTABLE = 1 << 20  # bytes: less is what small objects and caches take
 MOST_RETRIES = 3  # of a size, as long as libraries go on taking memory for it
-_MANY_CLOSED = 4 << 20  # bytes of the heap
+_LARGE = 4 << 20  # bytes of a batch, or of places in the heap
 _MANY = 4096  # examples, whose objects may leave large places in the heap
 
 
@@ -46,6 +46,7 @@ class Budget:
         self._kept = _Kept(self._heap)
         self._status = OwnFile("status")
         self._pid = os.getpid()
+        self._opens = False  # the places in the heap that are closed, after a batch of an evaluation
         self._beside_evaluation = 0  # bytes in use besides when the first batch of an evaluation was there
         self._kept_by_evaluation = 0  # bytes since then
         self._for_updates: int | None = None  # bytes; None: no limit
@@ -123,9 +124,14 @@ class Budget:
         """
         if not self.on_host:
             return
+        self._kept.evaluated = True
+        batch = self._batch_now()
+        self._opens = batch >= _LARGE or self._probing
+        if not self._opens and not first:
+            return  # what its examples leave in the heap is no more than a budget leaves for small blocks
         settle = self._wants_settling()
         own = self._own_now()
-        beside = self._heap.used_bytes() - self._batch_now() - own
+        beside = self._heap.used_bytes() - batch - own
         if first:
             self._beside_evaluation = beside
         self._kept_by_evaluation = max(0, beside - self._beside_evaluation)
@@ -133,7 +139,7 @@ class Budget:
 
     def end_evaluation(self) -> None:
         """A batch of an evaluation is through: the examples of the next one may have the places of its own."""
-        if self.on_host and self._heap.closed_bytes > _MANY_CLOSED:
+        if self.on_host and self._opens and self._heap.closed_bytes > _LARGE:
             self._heap.open()
 
     def _wants_settling(self) -> bool:
@@ -328,7 +334,8 @@ class _Kept:
     that a step's batch is there to the moment before the next one is fetched; less what it lets go of until that is
     there. What the fetch adds, examples of a data set, does not count.
 
-    The first two steps of a size do not count: libraries compile kernels for it, and take buffers.
+    The first two steps of a size do not count: libraries compile kernels for it, and take buffers. So do the first two
+    evaluations.
     """
 
     _NEW = 2
@@ -340,6 +347,8 @@ class _Kept:
         self._in_step = False
         self._sizes: tuple[int, ...] = ()
         self._steps: dict[tuple[int, ...], int] = {}  # steps that were made of each size
+        self._evaluations = 0
+        self.evaluated = False  # since the step began
 
     @property
     def bytes(self) -> int:
@@ -357,8 +366,10 @@ class _Kept:
         if not self._in_step:
             return
         count = self._steps[self._sizes] = self._steps.get(self._sizes, 0) + 1
+        if self.evaluated:
+            count = self._evaluations = self._evaluations + 1
         self._follow(self._beside(own, batch)[1], counts=count > self._NEW)
-        self._in_step = False
+        self._in_step = self.evaluated = False
 
     def forget_garbage(self, own: Callable[[], int], batch: Callable[[], int]) -> int:
         """Within a step of which nothing is left: what was collected since it began was not kept, but garbage of
