@@ -31,6 +31,7 @@ class Probe:
         self._then = then
         self._steps = 0
         self._peak = 0
+        self._took = 0  # examples of the last step
         self._traces = False  # the present step is listed
         self._room: int | None = None  # bytes
         self._first = 0.0  # seconds of the first step
@@ -64,8 +65,11 @@ class Probe:
             run._begin_trace()
             self._traces = True
 
-    def saw(self, peak_bytes: Any) -> None:
-        """The peak of a step; that of one that is listed has the list, too."""
+    def saw(self, peak_bytes: Any, takes: Any) -> None:
+        """The peak of a step and the sizes of its micro batches, which may have been fetched before others; the peak of
+        one that is listed has the list, too.
+        """
+        self._took = sum(takes)
         if not self._traces:
             self._peak = max(self._peak, peak_bytes or 0)
         self._traces = False
@@ -75,7 +79,7 @@ class Probe:
         run = self._run
         loader = run._loader
         assert loader is not None
-        if loader.last_size == loader.batch or not self.fits:
+        if self._took == loader.batch or not self.fits:
             self._steps += 1
         if self._steps == 1:
             self._first = time.monotonic() - self._began

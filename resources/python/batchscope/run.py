@@ -648,7 +648,7 @@ class Run:
             self._answered = False
         probe = self._probe  # one that is asked for now begins with the next step
         if probe is not None:
-            probe.saw(record.get("peak_bytes"))
+            probe.saw(record.get("peak_bytes"), record.get("takes") or ())
         self._post(record)
         self._report_faults()
         self._take_all()
