@@ -138,10 +138,6 @@ void read_list(const Json& json, const char* field, std::vector<Value>& target, 
       target.push_back(each(value));
 }
 
-} // namespace
-
-namespace {
-
 Json result_json(const SearchResult& result) {
   Json json;
   json["strategy"] = result.strategy;

@@ -48,6 +48,7 @@ struct LiveTrial::Result {
   std::optional<std::uint64_t> peak_bytes;
   std::optional<std::uint64_t> room_bytes; ///< for a step, beside what lives between steps
   std::optional<double> step_seconds;
+  std::optional<std::int64_t> pid; ///< of the process that has answered
   std::string message;
 };
 
@@ -192,6 +193,7 @@ search::Probe LiveTrial::probe_of(const search::Proposal& proposal, const Result
   probe.predicted_bytes = proposal.predicted_bytes;
   probe.outcome = result.outcome;
   probe.message = result.message;
+  probe.pid = result.pid;
   probe.trace = result.trace;
   if (result.trace)
     listed.sizes.insert(proposal.batch);
@@ -203,42 +205,39 @@ search::Probe LiveTrial::probe_of(const search::Proposal& proposal, const Result
   return probe;
 }
 
-search::Probe LiveTrial::run(const search::Proposal& proposal) {
-  if (proposal.batch > 1 && ends_with_a_bad_tail(proposal.batch)) {
-    search::Probe probe{.batch = proposal.batch, .outcome = search::Outcome::error};
-    probe.predicted_bytes = proposal.predicted_bytes;
-    probe.how = "live";
-    probe.message = fmt::format("an epoch's last batch would be a single example, and {}", *why_no_single_);
-    return probe;
-  }
+/// The answer of a program that may have to be started for it, and again if it is through before it has one.
+LiveTrial::Result LiveTrial::answer_to(const ProbeSize& size) {
   Result result;
-  std::optional<std::int64_t> pid;
   do {
-    const bool trace = proposal.trace && steps_.sizes.size() < traces_needed;
     if (!program_ || purpose_ != Purpose::memory) {
-      start_again();
-      if (trace)
+      if (!start(Purpose::memory))
+        throw Error(Error::Kind::failed, "the program cannot be tried any more: it no longer reaches level 3");
+      if (size.trace && !size.evaluation)
         discard_first_trace();
       if (!program_)
         continue;
     }
-    pid = program_->pid();
-    result = probe({.batch = proposal.batch, .trace = trace, .steps = trace ? steps_of_a_trace : 1});
-  } while (is_to_be_repeated(result));
-  search::Probe probe = probe_of(proposal, result, steps_);
+    const std::int64_t pid = program_->pid();
+    result = probe(size);
+    result.pid = pid;
+  } while (!program_ && result.outcome == search::Outcome::error && result.message.empty());
+  return result;
+}
+
+search::Probe LiveTrial::run(const search::Proposal& proposal) {
+  search::Probe probe;
+  if (proposal.batch > 1 && ends_with_a_bad_tail(proposal.batch)) {
+    probe.batch = proposal.batch;
+    probe.predicted_bytes = proposal.predicted_bytes;
+    probe.outcome = search::Outcome::error;
+    probe.message = fmt::format("an epoch's last batch would be a single example, and {}", *why_no_single_);
+  } else {
+    const bool trace = proposal.trace && steps_.sizes.size() < traces_needed;
+    probe = probe_of(
+        proposal, answer_to({.batch = proposal.batch, .trace = trace, .steps = trace ? steps_of_a_trace : 1}), steps_);
+  }
   probe.how = "live";
-  probe.pid = pid;
   return probe;
-}
-
-void LiveTrial::start_again() {
-  if (!start(Purpose::memory))
-    throw Error(Error::Kind::failed, "the program cannot be tried any more: it no longer reaches level 3");
-}
-
-/// The program was through before it had an answer.
-bool LiveTrial::is_to_be_repeated(const Result& result) const {
-  return !program_ && result.outcome == search::Outcome::error && result.message.empty();
 }
 
 search::Probe LiveTrial::begin_evaluations(std::int64_t batch) {
@@ -248,22 +247,12 @@ search::Probe LiveTrial::begin_evaluations(std::int64_t batch) {
 }
 
 search::Probe LiveTrial::evaluate(const search::Proposal& proposal, std::int64_t batch) {
-  Result result;
-  std::optional<std::int64_t> pid;
-  do {
-    if (!program_ || purpose_ != Purpose::memory)
-      start_again();
-    pid = program_->pid();
-    result = probe({.batch = batch,
-                    .trace = proposal.trace && evaluations_.sizes.size() < traces_needed,
-                    .steps = 1,
-                    .evaluation = proposal.batch});
-  } while (is_to_be_repeated(result));
+  const bool trace = proposal.trace && evaluations_.sizes.size() < traces_needed;
+  const Result result = answer_to({.batch = batch, .trace = trace, .steps = 1, .evaluation = proposal.batch});
   if (!evaluations_.budget)
     evaluations_.limit(spec_.memory_budget, result);
   search::Probe probe = probe_of(proposal, result, evaluations_);
   probe.how = "evaluation";
-  probe.pid = pid;
   return probe;
 }
 

@@ -70,8 +70,7 @@ private:
   void take(const telemetry::ProbeResult& answer, const ProbeSize& size, Result& result);
   std::optional<std::uint64_t> tensor_peak(const Result& result, Listed& listed);
   search::Probe probe_of(const search::Proposal& proposal, const Result& result, Listed& listed);
-  void start_again();
-  bool is_to_be_repeated(const Result& result) const;
+  Result answer_to(const ProbeSize& size);
   bool ends_with_a_bad_tail(std::int64_t batch);
 
   const run::RunSpec spec_;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/device_name.h"
+#include "core/base/error.h"
 #include "core/base/host.h"
 #include "core/base/seconds_since.h"
 #include "core/base/text.h"
@@ -98,33 +99,44 @@ void refuse_without_evaluation(const TimedTrial& trial) {
                       "program");
 }
 
-/// The size of the evaluation's batches, beside steps of the size that `trained` recommends.
-search::SearchResult find_evaluation(LiveTrial& program, const search::SearchResult& trained,
-                                     const run::Session::SearchOptions& options,
+/// The size of the evaluation's batches, between steps of `batch` examples.
+search::SearchResult find_evaluation(LiveTrial& program, std::int64_t batch, const run::Session::SearchOptions& options,
                                      const run::Session::ProbeSink& on_probe) {
-  const std::int64_t batch = trained.recommended ? *trained.recommended : trained.safe.value_or(*trained.largest);
-  const auto began = std::chrono::steady_clock::now();
-  EvaluationTrial trial(program, batch);
   const search::Probe first = program.begin_evaluations(batch);
+  if (first.outcome == search::Outcome::error)
+    throw Error(Error::Kind::failed, "the evaluation failed: " + first.message);
   const auto [examples, unseen] = program.evaluation_examples();
   const search::FinderOptions finder_options{.max_batch = std::max<std::int64_t>(examples, 1),
                                              .margin = options.margin,
                                              .budget_bytes = program.evaluation_budget_bytes(),
                                              .slack = slack_of(program.evaluation_budget_bytes())};
   const auto finder = search::make_finder(options.strategy, finder_options);
-  search::SearchResult result;
-  if (first.outcome == search::Outcome::error)
-    result.reason = fmt::format("the evaluation failed: {}", first.message);
-  else
-    result = search::run_search(*finder, trial, finder_options, on_probe, options.stop);
+  EvaluationTrial trial(program, batch);
+  search::SearchResult result = search::run_search(*finder, trial, finder_options, on_probe, options.stop);
   search::add_reason(result, fmt::format("its batches were run after steps of {} examples", format_count(batch)));
   if (unseen > 0)
     search::add_reason(result, fmt::format("{} of its examples were not looked at; one that is longer than the others "
                                            "needs more memory",
                                            format_count(unseen)));
-  result.budget_bytes = trained.budget_bytes;
-  result.seconds = seconds_since(began);
   return result;
+}
+
+/// Adds it, beside steps of the size that is recommended. What was found before stays, whatever happens.
+void add_evaluation(LiveTrial& program, const run::Session::SearchOptions& options,
+                    const run::Session::ProbeSink& on_probe, search::SearchResult& result) {
+  const auto began = std::chrono::steady_clock::now();
+  const std::int64_t batch = result.recommended ? *result.recommended : result.safe.value_or(*result.largest);
+  search::SearchResult evaluation;
+  try {
+    evaluation = find_evaluation(program, batch, options, on_probe);
+  } catch (const Error& error) {
+    evaluation.interrupted = options.stop && options.stop();
+    evaluation.reason = error.what();
+  }
+  evaluation.budget_bytes = result.budget_bytes;
+  evaluation.seconds = seconds_since(began);
+  result.interrupted = evaluation.interrupted;
+  result.evaluation = std::make_shared<const search::SearchResult>(std::move(evaluation));
 }
 
 /// A program that ignores its batch size fits with any.
@@ -188,8 +200,7 @@ search::SearchResult find_batch(const run::RunSpec& spec, const Surroundings& su
                                            "examples and gradients need memory besides",
                                            trial.live->own_accumulate()));
   if (options.evaluation && result.found && !result.interrupted)
-    result.evaluation =
-        std::make_shared<const search::SearchResult>(find_evaluation(*trial.live, result, options, on_probe));
+    add_evaluation(*trial.live, options, on_probe, result);
   result.seconds = seconds_since(began);
   return result;
 }

@@ -206,30 +206,3 @@ class _NotInPieces(Exception):
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason.text)
         self.reason = reason
-
-
-class TrainerEvaluation(Evaluation):
-    """prediction_step of a transformers.Trainer: loss, outputs and labels."""
-
-    def __init__(self, hook: Any) -> None:
-        self._hook = hook
-
-    def whole(self, call: Call, part: Any) -> Any:
-        return self._hook.stock["prediction_step"](call.named["model"], part, *call.rest)
-
-    def numbers(self, result: Any) -> dict[str, float]:
-        return {} if result[0] is None else {"loss": float(result[0].mean())}
-
-    def joined(self, results: Sequence[Any], shares: Sequence[dict[str, float]]) -> Any:
-        from transformers.trainer_pt_utils import nested_concat
-
-        loss = None
-        if results[0][0] is not None:
-            loss = sum(result[0].mean() * share["loss"] for result, share in zip(results, shares) if share["loss"])
-        columns = []
-        for column in (1, 2):
-            joined = results[0][column]
-            for result in results[1:]:
-                joined = None if joined is None else nested_concat(joined, result[column], padding_index=-100)
-            columns.append(joined)
-        return (loss, *columns)

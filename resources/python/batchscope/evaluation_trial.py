@@ -208,7 +208,7 @@ class TriedEvaluation:
         """As in an evaluation of the program; without a batch an evaluation begins."""
         run = self._run
         if part is None:
-            run._memory.begin_evaluation()
+            run._memory.forget_evaluation()
         window = run._memory.begin_evaluating(part, size)
         run._memory.begin_reading(part is None)
         if part is None:

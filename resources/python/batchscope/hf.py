@@ -11,8 +11,8 @@ from typing import Any
 
 from .division import Unknown, check_divided
 from .estimator import estimate_trainer
-from .evaluation import Evaluations, TrainerEvaluation
-from .evaluation_trial import EvaluationTrial, modes_of, result_bytes
+from .evaluation import Evaluations
+from .hf_evaluation import TrainerEvaluation, TrainerEvaluationTrial
 from .loader import Epoch, Loader
 from .memory import is_out_of_memory
 from .method import Method, Scaled, nothing
@@ -118,38 +118,6 @@ class TrainerMethod(Method):
             return self._hook.stock["training_step"](self._called, part, self._items)
         finally:
             del accelerator.backward
-
-
-class TrainerEvaluationTrial(EvaluationTrial):
-    """prediction_step, with the data sets that evaluate() takes."""
-
-    def __init__(self, hook: Transformers) -> None:
-        super().__init__()
-        self._hook = hook
-        self._trainer = hook.trainer
-
-    def device(self) -> Any:
-        return "cpu" if self._trainer.args.eval_accumulation_steps else self._trainer.args.device
-
-    def dataloaders(self) -> list[Any]:
-        sets = self._trainer.eval_dataset
-        names = list(sets) if isinstance(sets, dict) else [None]
-        return [self._trainer.get_eval_dataloader(name) for name in names]
-
-    def run_batch(self, part: Any, number: int) -> int:
-        trainer, model = self._trainer, self._trainer.model
-        restore = modes_of(model)
-        model.eval()
-        try:
-            only_loss = trainer.compute_metrics is None or trainer.args.prediction_loss_only
-            _, outputs, labels = self._hook.stock["prediction_step"](model, part, only_loss, None)
-        finally:
-            restore()
-        if trainer.args.batch_eval_metrics:
-            return 0
-        if trainer.preprocess_logits_for_metrics is not None and outputs is not None:
-            outputs = trainer.preprocess_logits_for_metrics(outputs, labels)
-        return result_bytes(outputs, labels)
 
 
 def _why_not_transformers(trainer: Any) -> Reason | None:

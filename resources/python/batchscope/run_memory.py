@@ -110,7 +110,7 @@ class RunMemory:
             reason = self.budget.why_exceeded()
             self._run.event("budget-not-kept", reason=reason.message(), limit_bytes=limit, needed_bytes=peak)
 
-    def begin_evaluation(self) -> None:
+    def forget_evaluation(self) -> None:
         """The next batch of an evaluation is its first one."""
         self.budget.end_evaluation()
         self._evaluated_at = None

@@ -106,7 +106,7 @@ class WithEvaluations(WithRun):
                        train_dataset=Sentences(), eval_dataset=Sentences(), data_collator=collate,
                        compute_metrics=accuracy)
 
-    def lightning(self, callback=None):
+    def lightning(self):
         return lightning.Trainer(max_epochs=2, accelerator="cpu", logger=False, enable_checkpointing=False,
                                  enable_progress_bar=False, enable_model_summary=False)
 

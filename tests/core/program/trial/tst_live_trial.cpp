@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include <QFile>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include "core/base/error.h"
@@ -134,6 +136,39 @@ run._can_evaluate(Evaluation())
              result.evaluation->reason.c_str());
     for (const search::Probe& probe : result.evaluation->probes)
       QCOMPARE(probe.how, std::string("evaluation"));
+  }
+
+  /// Ended by the user, or by the program itself.
+  void whatWasFoundStaysIfTheEvaluationEndsEarly_data() {
+    QTest::addColumn<bool>("stopped");
+    QTest::newRow("stopped") << true;
+    QTest::newRow("the program ends") << false;
+  }
+  void whatWasFoundStaysIfTheEvaluationEndsEarly() {
+    QFETCH(bool, stopped);
+    const ProgramRuns runs;
+    const QTemporaryDir folder;
+    const std::string file = folder.filePath("evaluates").toStdString();
+    run::RunSpec spec = spec_of(runs, "10**9", R"(
+import time
+class Evaluation:
+    examples, unseen = 300, 0
+    def open(self):
+        open(")" + file + R"(", "w").close()
+        if STOPPED:
+            time.sleep(60)
+        raise SystemExit(3)
+run._can_evaluate(Evaluation())
+STOPPED = )" + (stopped ? "True" : "False") + "\n");
+    spec.memory_budget = 60'000'000;
+    run::Session::SearchOptions options{.timings = false, .evaluation = true};
+    options.stop = [&] { return stopped && QFile::exists(QString::fromStdString(file)); };
+    const search::SearchResult result = find_batch(search_spec(spec), {}, options, {});
+    QVERIFY(result.found && result.largest && result.safe);
+    QCOMPARE(result.interrupted, stopped);
+    QVERIFY(result.evaluation != nullptr && !result.evaluation->largest);
+    QCOMPARE(result.evaluation->interrupted, stopped);
+    QVERIFY(!result.evaluation->reason.empty());
   }
 
   void aProgramWithoutAnEvaluationIsRefused() {
