@@ -102,10 +102,15 @@ void EventTable::set_widths() {
 }
 
 void EventTable::show_all_in_use() {
-  const int before = table_->columnWidth(EventModel::in_use);
-  table_->resizeColumnToContents(EventModel::in_use); // programs count their libraries, too
-  if (table_->columnWidth(EventModel::in_use) < before)
-    table_->setColumnWidth(EventModel::in_use, before);
+  const auto fitted = [this](EventModel::Column column) {
+    table_->resizeColumnToContents(column);
+    return table_->columnWidth(column);
+  };
+  const int in_use = table_->columnWidth(EventModel::in_use), what = table_->columnWidth(EventModel::what);
+  const int more = std::max(0, fitted(EventModel::in_use) - in_use); // programs count their libraries, too
+  table_->setColumnWidth(EventModel::in_use, in_use + more);
+  // Details keep their place: the names of events have some to spare.
+  table_->setColumnWidth(EventModel::what, more == 0 ? what : std::clamp(fitted(EventModel::what), what - more, what));
 }
 
 void EventTable::show(OpenRun* run) {
