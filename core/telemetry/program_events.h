@@ -138,8 +138,9 @@ struct ProbeResult {
   std::optional<std::int64_t> taken{}; ///< the size that really ran
   bool fits = false;
   std::optional<std::int64_t> steps{};
-  std::optional<double> seconds{};       ///< of all steps
-  std::optional<double> first_seconds{}; ///< of the first one
+  std::optional<std::int64_t> step_examples{}; ///< of one step; more than `batch` if it accumulates
+  std::optional<double> seconds{};             ///< of all steps
+  std::optional<double> first_seconds{};       ///< of the first one
   std::optional<std::int64_t> peak_bytes{};
   std::optional<std::int64_t> room_bytes{}; ///< for a step, beside what lives between steps
   /// Examples of the evaluation batch that was run after a step of that size: the result is that batch's.

@@ -192,7 +192,11 @@ def main():
         print(lines[-1], flush=True)
     if options.results:
         write_section("find", "Batch sizes found", "Written by `tests/bench/program_finders.py --results`, with a "
-                      f"budget of {options.budget} MB. ", lines)
+                      f"budget of {options.budget} MB, on {os.cpu_count()} cores of a shared machine. The data are "
+                      f"{TIMES} times and the perceptrons {WIDTH} times as large as in the table above. A size that "
+                      "does not fit in a run is one of a program whose steps differ: `frozen_then_thawed` trains more "
+                      "layers in its second epoch, `one_after_another` has a second training. What ends with an error "
+                      "of Python or the system is not caught by accelerate. ", lines)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ constexpr std::int64_t small_batch = 4;
 /// Steps of a size that is listed: the first has one-time allocations, the last is what a run repeats. Of sizes that
 /// are tried later one step shows whether they fit.
 constexpr std::int64_t steps_of_a_trace = 2;
-constexpr std::int64_t steps_of_a_timing = 4; ///< the first one is not counted
+/// Batches that are timed, besides those of the first step, which is not counted.
+constexpr std::int64_t batches_of_a_timing = 3;
 /// Of a memory model: two small sizes, and one that is about as large as the answer. What follows is run as in a run.
 constexpr std::size_t traces_needed = 3;
 /// A program that ends, or does not answer, so often for one size cannot be searched.
@@ -48,6 +49,7 @@ struct LiveTrial::Result {
   std::optional<std::uint64_t> peak_bytes;
   std::optional<std::uint64_t> room_bytes; ///< for a step, beside what lives between steps
   std::optional<double> step_seconds;
+  std::optional<double> examples_per_second;
   std::optional<std::int64_t> pid; ///< of the process that has answered
   std::string message;
 };
@@ -66,6 +68,8 @@ void LiveTrial::take(const telemetry::ProbeResult& answer, const ProbeSize& size
   if (answer.room_bytes.value_or(-1) >= 0)
     result.room_bytes = static_cast<std::uint64_t>(*answer.room_bytes);
   result.step_seconds = step_seconds_in(answer, size.trace);
+  if (result.step_seconds && *result.step_seconds > 0)
+    result.examples_per_second = static_cast<double>(answer.step_examples.value_or(size.batch)) / *result.step_seconds;
   if (answer.examples)
     evaluation_examples_ = {*answer.examples, answer.unseen.value_or(0)};
 }
@@ -82,7 +86,9 @@ bool LiveTrial::start(Purpose purpose) {
     throw Error(Error::Kind::failed, "the program ended before a size was tried; accepted: one that trains longer");
   Surroundings surroundings = surroundings_;
   surroundings.returns_freed_memory = purpose == Purpose::memory;
-  Welcome welcome{.batch = warm_up_batch, .accumulate = 1, .rate_factor = {}, .limit_bytes = {}};
+  Welcome welcome{.batch = warm_up_batch, .accumulate = {}, .rate_factor = {}, .limit_bytes = {}};
+  if (spec_.accumulate > 1)
+    welcome.accumulate = spec_.accumulate;
   if (purpose == Purpose::memory)
     welcome.limit_bytes = spec_.memory_budget; // with a limit, freed memory is returned at once, too
   program_.reset();                            // its socket first
@@ -97,7 +103,7 @@ bool LiveTrial::start(Purpose purpose) {
       throw takes_no_batch(level_of(hello));
     examples_ = hello.examples.value_or(0);
     has_tails_ = hello.batch_norm && !hello.drop_last && hello.world <= 1;
-    own_accumulate_ = hello.accumulate.value_or(1);
+    accumulate_ = spec_.accumulate > 1 ? spec_.accumulate : hello.accumulate.value_or(1);
     can_evaluate_ = hello.can.contains("evaluate");
     if (level_of(hello) < 3 || !hello.can.contains("trace") || examples_ == 0)
       return false;
@@ -200,7 +206,7 @@ search::Probe LiveTrial::probe_of(const search::Proposal& proposal, const Result
   probe.peak_bytes = tensor_peak(result, listed);
   if (result.outcome == search::Outcome::fits && result.step_seconds) {
     probe.seconds = result.step_seconds;
-    probe.examples_per_second = static_cast<double>(proposal.batch) / *result.step_seconds;
+    probe.examples_per_second = result.examples_per_second;
   }
   return probe;
 }
@@ -271,6 +277,7 @@ std::optional<search::Stretch> LiveTrial::time(std::int64_t batch) {
   if (ends_with_a_bad_tail(batch))
     return std::nullopt;
   Result result;
+  std::int64_t steps = 0;
   // One that is through is started again; if that one is through without an answer, too, it trains for too few steps.
   for (bool started = false; !started && result.outcome == search::Outcome::error && result.message.empty();) {
     started = !program_ || purpose_ != Purpose::time;
@@ -282,12 +289,13 @@ std::optional<search::Stretch> LiveTrial::time(std::int64_t batch) {
         throw;
       return std::nullopt; // what was found without it stays
     }
-    result = probe({.batch = batch, .trace = false, .steps = steps_of_a_timing});
+    steps = 1 + (batches_of_a_timing + accumulate_ - 1) / accumulate_;
+    result = probe({.batch = batch, .trace = false, .steps = steps});
   }
-  if (result.outcome != search::Outcome::fits || !result.step_seconds || *result.step_seconds <= 0)
+  if (result.outcome != search::Outcome::fits || !result.examples_per_second)
     return std::nullopt;
-  return search::Stretch{*result.step_seconds, static_cast<double>(batch) / *result.step_seconds,
-                         *result.step_seconds * static_cast<double>(steps_of_a_timing)};
+  return search::Stretch{*result.step_seconds, *result.examples_per_second,
+                         *result.step_seconds * static_cast<double>(steps)};
 }
 
 OpenedTrial open_live_trial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop) {

@@ -32,8 +32,8 @@ public:
   /// The time of a step at a size known to fit, in a process without the budget and without what makes its memory
   /// exact and its steps slower; nothing if it did not fit after all, or the program ends before it is known.
   std::optional<search::Stretch> time(std::int64_t batch);
-  /// Batches that the program accumulates for a step of its own; they are tried one by one.
-  std::int64_t own_accumulate() const { return own_accumulate_; }
+  /// Batches of the tried size that a step accumulates: as many as the spec says, or else the program.
+  std::int64_t accumulate() const { return accumulate_; }
   /// Whether the program has an evaluation whose batches can be chosen.
   bool can_evaluate() const { return can_evaluate_; }
   /// Evaluates one example, which shows what the evaluation is over and what it has in use; to be called before
@@ -79,7 +79,7 @@ private:
   std::unique_ptr<LiveProgram> program_;
   Purpose purpose_ = Purpose::memory; ///< of the program
   std::int64_t examples_ = 0;
-  std::int64_t own_accumulate_ = 1;
+  std::int64_t accumulate_ = 1;
   bool can_evaluate_ = false;
   EvaluationExamples evaluation_examples_;
   bool has_tails_ = false;                   ///< of an epoch, in a program with batch norm

@@ -46,6 +46,8 @@ public:
     ++count_;
     if (count_ == 1)
       first_ = record;
+    else
+      examples_ += record.effective_batch;
     last_ = record;
     if (enough() && (!timed_ || step_seconds()))
       job_.stop();
@@ -76,6 +78,9 @@ public:
     return seconds / static_cast<double>(last_.step - first_.step);
   }
 
+  /// Examples of a step, of those that are timed; there are at least two.
+  double examples() const { return static_cast<double>(examples_) / static_cast<double>(count_ - 1); }
+
 private:
   /// Whether the size does not fit: one that ran in parts did not, one that was tried again, or whose evaluation went
   /// on, may.
@@ -95,6 +100,7 @@ private:
   int level_ = 0;
   bool takes_batch_ = false;
   std::int64_t count_ = 0;
+  std::int64_t examples_ = 0; ///< of all but the first
   std::int64_t others_ = 0;
   std::optional<std::int64_t> other_batch_;
   telemetry::StepRecord first_;
@@ -145,6 +151,7 @@ struct ProcessTrial::Result {
   std::int64_t pid = 0;
   std::optional<std::uint64_t> peak_bytes;
   std::optional<double> step_seconds;
+  double examples_per_second = 0; ///< if step_seconds is known
   bool made_steps = false;
   double spent_seconds = 0;
 };
@@ -200,6 +207,8 @@ ProcessTrial::Result ProcessTrial::start(std::int64_t batch, bool for_time) cons
   result.pid = source->pid();
   result.peak_bytes = source->peak();
   result.step_seconds = steps.step_seconds();
+  if (result.step_seconds)
+    result.examples_per_second = steps.examples() / *result.step_seconds;
   result.spent_seconds = seconds_since(began);
   return result;
 }
@@ -211,7 +220,7 @@ search::Probe ProcessTrial::run(const search::Proposal& proposal) {
     probe.peak_bytes = result.peak_bytes;
     probe.seconds = result.step_seconds;
     if (result.step_seconds)
-      probe.examples_per_second = static_cast<double>(proposal.batch * spec_.accumulate) / *result.step_seconds;
+      probe.examples_per_second = result.examples_per_second;
   }
   probe.message = result.message;
   probe.how = "process";
@@ -226,7 +235,7 @@ std::optional<search::Stretch> ProcessTrial::time(std::int64_t batch) {
   if (result.outcome != search::Outcome::fits || !result.step_seconds)
     return std::nullopt;
   return search::Stretch{.step_seconds = *result.step_seconds,
-                         .examples_per_second = static_cast<double>(batch * spec_.accumulate) / *result.step_seconds,
+                         .examples_per_second = result.examples_per_second,
                          .spent_seconds = result.spent_seconds};
 }
 

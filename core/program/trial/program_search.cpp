@@ -195,10 +195,8 @@ search::SearchResult find_batch(const run::RunSpec& spec, const Surroundings& su
     time_sizes(trial, options, result);
   if (trial.processes && !result.interrupted)
     check_depends_on_batch(result);
-  if (trial.live && result.found && trial.live->own_accumulate() > 1)
-    search::add_reason(result, fmt::format("sizes were tried without the program's accumulation of {} batches, whose "
-                                           "examples and gradients need memory besides",
-                                           trial.live->own_accumulate()));
+  if (trial.live && result.found && trial.live->accumulate() > 1)
+    search::add_reason(result, fmt::format("each step accumulated {} batches of that size", trial.live->accumulate()));
   if (options.evaluation && result.found && !result.interrupted)
     add_evaluation(*trial.live, options, on_probe, result);
   result.seconds = seconds_since(began);

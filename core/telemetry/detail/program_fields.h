@@ -147,6 +147,7 @@ template <typename Io> void fields(Io& io, typename Io::template Of<ProbeResult>
   io.nullable("taken", event.taken);
   io("fits", event.fits);
   io.nullable("steps", event.steps);
+  io("step_examples", event.step_examples);
   io.nullable("seconds", event.seconds);
   io("first_seconds", event.first_seconds);
   io.nullable("peak_bytes", event.peak_bytes);

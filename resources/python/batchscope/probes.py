@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .evaluation_trial import TriedEvaluation
@@ -11,6 +12,13 @@ from .wire import Message, integer
 
 if TYPE_CHECKING:
     from .run import Run
+
+
+def size_of(takes: Sequence[int]) -> int:
+    """Of the micro batches of a step, if all but a smaller last one have the same; else 0."""
+    if not takes or takes[-1] > takes[0]:
+        return 0
+    return takes[0] if all(take == takes[0] for take in takes[:-1]) else 0
 
 
 def sizes_in(message: Message) -> list[Message]:
@@ -21,9 +29,9 @@ def sizes_in(message: Message) -> list[Message]:
 
 
 class Probe:
-    """Sizes that are tried, and what was set before."""
+    """Sizes that are tried, and the one that was set before. The accumulation stays."""
 
-    def __init__(self, run: Run, sizes: list[Message], then: str, before: tuple[int, int]) -> None:
+    def __init__(self, run: Run, sizes: list[Message], then: str, before: int) -> None:
         self.sizes = sizes
         self.before = before
         self.fits = True
@@ -31,7 +39,7 @@ class Probe:
         self._then = then
         self._steps = 0
         self._peak = 0
-        self._took = 0  # examples of the last step
+        self._took: Sequence[int] = ()  # examples of the micro batches of the last step
         self._traces = False  # the present step is listed
         self._room: int | None = None  # bytes
         self._first = 0.0  # seconds of the first step
@@ -47,7 +55,7 @@ class Probe:
         run = self._run
         loader = run._loader
         assert loader is not None
-        loader.batch, loader.accumulate = self.batch, 1
+        loader.batch = self.batch
         self._steps, self.fits, self._peak, self._first = 0, True, 0, 0.0
         self._room = run._budget.begin_probe()
         run._forget_limit()
@@ -65,11 +73,11 @@ class Probe:
             run._begin_trace()
             self._traces = True
 
-    def saw(self, peak_bytes: Any, takes: Any) -> None:
+    def saw(self, peak_bytes: Any, takes: Sequence[int]) -> None:
         """The peak of a step and the sizes of its micro batches, which may have been fetched before others; the peak of
         one that is listed has the list, too.
         """
-        self._took = sum(takes)
+        self._took = takes
         if not self._traces:
             self._peak = max(self._peak, peak_bytes or 0)
         self._traces = False
@@ -79,7 +87,7 @@ class Probe:
         run = self._run
         loader = run._loader
         assert loader is not None
-        if self._took == loader.batch or not self.fits:
+        if size_of(self._took) == loader.batch or not self.fits:
             self._steps += 1
         if self._steps == 1:
             self._first = time.monotonic() - self._began
@@ -92,6 +100,7 @@ class Probe:
             "taken": loader.batch,
             "fits": self.fits,
             "steps": self._steps,
+            "step_examples": sum(self._took),
             "seconds": time.monotonic() - self._began,
             "first_seconds": self._first,
             "peak_bytes": self._peak,
@@ -106,6 +115,6 @@ class Probe:
             self.start()
             return
         run._end_probe(self)
-        loader.batch, loader.accumulate = self.before
+        loader.batch = self.before
         if self._then == "stop":
             run._stop = True

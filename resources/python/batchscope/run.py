@@ -24,7 +24,7 @@ from .evaluation_trial import EvaluationTrial
 from .loader import Loader, WatchedLoader
 from .method import Method, PlainMethod, backward_of, nothing
 from .parts import rows_of
-from .probes import Probe, sizes_in
+from .probes import Probe, size_of, sizes_in
 from .ranks import Ranks
 from .reasons import Reason
 from .records import Records, record_of
@@ -298,7 +298,7 @@ class Run:
     def _keep_size(self) -> None:
         """A loader that is made later than the first one, or had another size in a checkpoint, has the size told."""
         if self._probe is not None and self._loader is not None:
-            self._loader.batch, self._loader.accumulate = self._probe.batch, 1
+            self._loader.batch = self._probe.batch
         self._apply(self._told_size)
 
     def _begin_training(self, done: int) -> None:
@@ -772,9 +772,7 @@ class Run:
     def _take_probe(self, message: Message) -> None:
         sizes = sizes_in(message)
         if self._loader is not None and sizes:
-            before = self._loader.batch, self._loader.accumulate
-            if self._probe is not None:
-                before = self._probe.before
+            before = self._loader.batch if self._probe is None else self._probe.before
             self._probe = Probe(self, sizes, str(message.get("then", "go-on")), before)
             self._probe.start()
 
@@ -838,7 +836,7 @@ class Run:
         if tracer is None:
             return
         with self._budget.paused():
-            message = tracer.finish(self._takes[0] if len(self._takes) == 1 else 0)
+            message = tracer.finish(size_of(self._takes))
         if message["batch"]:
             self._link.post(message)
 

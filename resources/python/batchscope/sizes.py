@@ -142,12 +142,17 @@ class Sizes:
             self.follow(self.lead)
         left = self.examples - self.seen_in_epoch
         batch, count = self._batch * self._sharers, self._accumulate
-        if self.drop_last or self._run._probe is not None:
-            if left < batch and left >= self._promised > 0:
-                batch = self._promised
-            return [batch] * min(count, left // batch)
+        tries = self._run._probe is not None
+        if tries and self.examples >= batch:
+            sizes = self._window_of(self.examples, batch, count)
+            return sizes if sum(sizes) <= left else []  # then it goes round
+        if (self.drop_last or tries) and left < batch and left >= self._promised > 0:
+            batch = self._promised
+        return self._window_of(left, batch, count)
+
+    def _window_of(self, left: int, batch: int, count: int) -> list[int]:
         whole, rest = divmod(min(batch * count, left), batch)
-        return [batch] * whole + ([rest] if rest else [])
+        return [batch] * whole + ([rest] if rest and not self.drop_last else [])
 
     def _own(self, sizes: list[int]) -> list[int]:
         """This rank's part of the micro batches; one of which it gets nothing is left out."""
@@ -169,7 +174,7 @@ class Sizes:
             self._run._takes += own
 
     def _goes_round(self) -> bool:
-        """While sizes are tried, whole batches of them are wanted, however few examples the data has."""
+        """While sizes are tried, windows as at the beginning of an epoch are wanted."""
         if self._run._probe is None or self.examples < self._batch * self._sharers:
             return False
         self.seen_in_epoch = 0

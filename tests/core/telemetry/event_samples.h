@@ -223,6 +223,7 @@ inline std::vector<Sample> program_samples() {
                    .taken = 8,
                    .fits = true,
                    .steps = 2,
+                   .step_examples = 24,
                    .seconds = 0.5,
                    .first_seconds = 0.2,
                    .peak_bytes = 3'000'000,
