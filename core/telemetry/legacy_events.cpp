@@ -143,6 +143,8 @@ void complete_earlier(const Json& detail, OutOfMemory& event) {
   event.counts = says(detail, "in_use_of") ? given.counts : event.counts;
   event.cause = says(detail, "cause_code") ? given.cause : event.cause;
   event.reason = given.reason.empty() ? event.reason : given.reason;
+  if (detail.contains("split_to")) // what was not understood is not guessed
+    event.split_to = given.split_to;
 }
 
 void complete_earlier(const Json& detail, BudgetChange& event) {
