@@ -92,7 +92,7 @@ struct PruneOptions {
 
 std::vector<std::int64_t> runs_to_prune(const PruneOptions& options, const store::RunReader& reader) {
   if (options.where->count() == 0) {
-    const auto runs = integers_of(options.runs);
+    auto runs = integers_of(options.runs);
     for (const std::int64_t run : runs)
       if (telemetry::is_open(reader.run(run).outcome.status)) // throws if it does not exist
         throw input_error(fmt::format("run {} is running; stop it, or wait until it ends", run));

@@ -114,7 +114,7 @@ std::string facts(const std::vector<std::pair<std::string, std::string>>& rows) 
     width = std::max(width, width_of(label));
   std::string text;
   for (const auto& [label, value] : rows)
-    text += label + std::string(width - width_of(label) + 2, ' ') + value + '\n';
+    text.append(label).append(width - width_of(label) + 2, ' ').append(value) += '\n';
   return text;
 }
 

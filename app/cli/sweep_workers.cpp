@@ -22,6 +22,7 @@ pid_t start_worker(const std::filesystem::path& database, std::int64_t sweep) {
   std::vector<std::string> arguments{"batchscope-cli", "sweep",           "--join", std::to_string(sweep),
                                      "--db",           database.string(), "--quiet"};
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments)
     pointers.push_back(argument.data());
   pointers.push_back(nullptr);
