@@ -86,6 +86,10 @@ def sampler_of(dataloader: Any, ranks: Ranks | None = None) -> tuple[Any, bool, 
     if not hasattr(batches.sampler, "__len__"):
         name = type(batches.sampler).__name__
         raise Unknown(Reason("own-batch-sampler", f"{name} has no length", {"class": name}))
+    if hasattr(batches.sampler, "batch_size"):  # such as that of GRPO, which puts the completions of a prompt together
+        name = type(batches.sampler).__name__
+        text = f"{name} orders the examples for batches of one size"
+        raise Unknown(Reason("sampler-for-a-size", text, {"class": name}))
     whole = ranks is not None and hasattr(batches.sampler, "num_replicas")
     return _WholeOrder(batches.sampler) if whole else batches.sampler, batches.drop_last, batches.batch_size
 

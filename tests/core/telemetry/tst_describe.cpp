@@ -107,6 +107,7 @@ void TestDescribe::reasons_of_programs_data() {
                            "several-ranks",
                            "iterable-dataset",
                            "own-batch-sampler",
+                           "sampler-for-a-size",
                            "not-a-dataloader",
                            "old-version",
                            "data-parallel",

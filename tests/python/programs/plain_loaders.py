@@ -257,6 +257,25 @@ def own_batch_sampler(trial):
 
 
 @program
+def sampler_for_a_size(trial):
+    """Batches of 2 examples that stand 4 times each, by a sampler of indices that knows the size, as GRPO has it."""
+
+    class Repeated(Sampler):
+        def __init__(self, data, batch_size):
+            self.data, self.batch_size = data, batch_size
+
+        def __len__(self):
+            return 4 * len(self.data)
+
+        def __iter__(self):
+            for group in torch.randperm(len(self.data)).split(self.batch_size // 4):
+                yield from group.tolist() * 4
+
+    data = vectors(20)
+    train(trial, DataLoader(data, 8, sampler=Repeated(data, 8)))
+
+
+@program
 def stock_batch_sampler(trial):
     """torch's own BatchSampler, given by the program."""
     data = vectors(50)
