@@ -16,7 +16,8 @@ from typing import Any, Callable
 _OUT_OF_MEMORY = re.compile(
     r"out of memory|CUBLAS_STATUS_ALLOC_FAILED|NVML_SUCCESS == r INTERNAL ASSERT"
     r"|Unable to find a valid cuDNN algorithm|can't allocate memory|could not create a primitive"
-    r"|Unable to allocate .* for an array|can't start new thread|Thread creation failed|std::bad_alloc",
+    r"|Unable to allocate .* for an array|can't start new thread|Thread creation failed|std::bad_alloc"
+    r"|^Resource temporarily unavailable$",  # which std::thread says
     re.IGNORECASE,
 )
 
@@ -119,7 +120,10 @@ def status_bytes(name: str, status: bytes | None = None) -> int:
 
 
 class HostMemory:
-    """What this process uses beyond what it used when the training began, parameters included; and but for `closed`."""
+    """What this process uses beyond what it used when the training began, parameters included; and but for `closed`.
+
+    Pages of files do not count: code of libraries, and mapped data. The system can drop them.
+    """
 
     def __init__(self, own_bytes: int, closed: Callable[[], int] = lambda: 0) -> None:
         self._closed = closed
@@ -135,9 +139,12 @@ class HostMemory:
         self._steps = 0
         self._first = 16  # steps at which the peak is read whatever it costs: a search may make no more
         self._base_used = self._used() - own_bytes
-        self._base_resident = self._resident() - own_bytes
+        status = self._status.read()
+        self._base_resident = status_bytes("VmRSS", status) - own_bytes
+        self._base_files = status_bytes("RssFile", status)
+        self._of_files = 0  # bytes of files that have become resident since then
         self._began = time.monotonic()
-        self._begun: tuple[int, int] | None = None  # bytes held and resident when the present step began
+        self._begun: tuple[int, int, int] | None = None  # bytes held, resident, of files when the present step began
         self._peak = 0  # of its earlier micro batches
         self.start_step()
 
@@ -172,7 +179,8 @@ class HostMemory:
             if self._begun is not None:
                 self._peak = self._peak_since_begin(self._status.read())
             self.start_step()
-            self._begun = held, self._resident()
+            status = self._status.read()
+            self._begun = held, status_bytes("VmRSS", status), status_bytes("RssFile", status)
 
     def _is_due(self, asked: bool) -> bool:
         """Whether the peak is read at the end of the present step."""
@@ -182,7 +190,8 @@ class HostMemory:
         """Of the present step; 0 if it was not begun."""
         if self._begun is None:
             return 0
-        held, resident = self._begun
+        held, resident, files = self._begun
+        resident += max(0, status_bytes("RssFile", status) - files)
         return max(self._peak, held + max(0, status_bytes("VmHWM", status) - resident))
 
     def read(self, peak: bool = False) -> dict[str, int]:
@@ -192,10 +201,13 @@ class HostMemory:
         self._steps += 1
         self._first -= 1
         status = self._status.read() if takes_peak else b""
-        resident = (status_bytes("VmRSS", status) if status else self._resident()) - self._base_resident
+        if status:
+            self._of_files = max(0, status_bytes("RssFile", status) - self._base_files)
+        before = self._base_resident + self._of_files
+        resident = (status_bytes("VmRSS", status) if status else self._resident()) - before
         fields = {"allocated_bytes": self.allocated(), "reserved_bytes": max(0, resident)}
         if takes_peak:
-            of_process = max(fields["reserved_bytes"], status_bytes("VmHWM", status) - self._base_resident)
+            of_process = max(fields["reserved_bytes"], status_bytes("VmHWM", status) - before)
             fields["peak_bytes"] = self._peak_since_begin(status) or of_process
             self._begun, self._peak = None, 0
             self.start_step()
