@@ -985,15 +985,40 @@ class Memory(Folder):
         """, self.server())
         self.assertEqual(child.end(), "True True True\n")
 
+    def test_pages_of_files_are_no_memory_of_the_training(self):
+        """Such as those of a library's code, which the first step reads, or of mapped data."""
+        child = self.program("""
+            import mmap, tempfile
+            import batchscope
+            with tempfile.TemporaryFile() as file:
+                file.truncate(40_000_000)
+                file.write(b"x" * 40_000_000)
+                file.flush()
+                memory = batchscope.memory.HostMemory(0)
+                memory.read(peak=True)
+                for begins in (False, True):
+                    if begins:
+                        memory.begin_step(0, True, peak=True)
+                    data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+                    sum(data[::4096])
+                    held = bytearray(10_000_000)
+                    held[::4096] = b"x" * len(held[::4096])
+                    read = memory.read(peak=True)
+                    print(read["peak_bytes"] < 15_000_000, read["peak_bytes"] > 9_000_000)
+                    del held
+        """, self.server())
+        self.assertEqual(child.end(), "True True\n" * 2)
+
     def test_out_of_memory_is_recognized(self):
         child = self.program("""
             import batchscope
             texts = ["CUDA out of memory. Tried to allocate 20.00 MiB", "CUDA error: out of memory",
                      "cuBLAS error: CUBLAS_STATUS_ALLOC_FAILED when calling", "could not create a primitive",
                      "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 123456 bytes. "
-                     "Error code 12 (Cannot allocate memory)", "can't start new thread", "std::bad_alloc"]
+                     "Error code 12 (Cannot allocate memory)", "can't start new thread", "std::bad_alloc",
+                     "Resource temporarily unavailable"]
             print(all(batchscope.is_out_of_memory(RuntimeError(text)) for text in texts))
-            print(batchscope.is_out_of_memory(RuntimeError("shapes differ")),
+            print(batchscope.is_out_of_memory(RuntimeError("recv: Resource temporarily unavailable")),
                   batchscope.is_out_of_memory(KeyError("out of memory")))
             print(batchscope.memory.requested_bytes(texts[0]), batchscope.memory.requested_bytes(texts[4]))
         """, self.server())

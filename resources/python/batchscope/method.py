@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .parts import counts_of, examples_of
+from .reasons import Reason
 
 if TYPE_CHECKING:
     from .window import Window
@@ -69,7 +71,8 @@ class Method:
 
     def run_plainly(self, window: Window) -> Any:
         """What plain torch does, micro batch after micro batch; gradients are exchanged with other ranks at the end."""
-        self.model.zero_grad(set_to_none=True)
+        if not _is_engine(self.model):  # which clears them after its step
+            self.model.zero_grad(set_to_none=True)
         weights = self.part_weights(window) if len(window.parts) > 1 else None
         whole = sum(weights or [1.0]) or 1.0
         total = None
@@ -200,6 +203,22 @@ def nothing(_: Any) -> None:
     """A mark that nobody looks at."""
 
 
+def _is_engine(model: Any) -> bool:
+    """Of DeepSpeed."""
+    return type(model).__module__.startswith("deepspeed")
+
+
+def why_never_split(model: Any) -> Reason | None:
+    """Why no step of this model is run in pieces or again: its passes are exchanges; one that fails is half done."""
+    if _is_engine(model):
+        return Reason("deepspeed", "DeepSpeed makes the steps")
+    fsdp = sys.modules.get("torch.distributed.fsdp")
+    kinds = tuple(getattr(fsdp, name) for name in ("FullyShardedDataParallel", "FSDPModule") if hasattr(fsdp, name))
+    if any(isinstance(module, kinds) for module in model.modules()):
+        return Reason("fsdp", "FSDP divides the model among the ranks")
+    return None
+
+
 def backward_of(model: Any, scale: Any) -> Callable[[Any], None]:
     """How the gradients of a loss are computed: with a GradScaler, by an Accelerator, a function, or by an engine that
     is the model.
@@ -207,7 +226,7 @@ def backward_of(model: Any, scale: Any) -> Callable[[Any], None]:
     if scale is not None and not hasattr(scale, "backward"):
         scaled = scale.scale if hasattr(scale, "scale") else scale
         return lambda loss: scaled(loss).backward()
-    if scale is None and not type(model).__module__.startswith("deepspeed"):
+    if scale is None and not _is_engine(model):
         return lambda loss: loss.backward()
     backward: Callable[[Any], None] = (model if scale is None else scale).backward
     return backward

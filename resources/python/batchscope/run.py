@@ -22,7 +22,7 @@ from .contrastive import Contrastive
 from .division import Unknown, grain_of, with_size
 from .evaluation_trial import EvaluationTrial
 from .loader import Loader, WatchedLoader
-from .method import Method, PlainMethod, backward_of, nothing
+from .method import Method, PlainMethod, backward_of, nothing, why_never_split
 from .parts import rows_of
 from .probes import Probe, size_of, sizes_in
 from .ranks import Ranks
@@ -137,6 +137,7 @@ class Run:
         self._ended = False
         self._faults = [0, False]  # lost lines reported, malformed line reported
         self._probe: Probe | None = None
+        self._never_split: Reason | None = None  # of a model of this program
         self._tracer: Tracer | None = None
         self._estimator: Callable[[list[int]], list[Any]] | None = None
         self._evaluation_trial: EvaluationTrial | None = None
@@ -407,8 +408,10 @@ class Run:
             self._updates.wait_for(self._account.owns, self._know_optimizer)
         device = self._account.device or torch.device("cpu")
         norms = torch.nn.modules.batchnorm._BatchNorm
+        if not isinstance(model, EveryModule):
+            self._never_split = self._never_split or why_never_split(model)
+            self._describe(can=("rate",) if self._never_split else ("rate", "split", "trace"))
         self._describe(
-            can=() if isinstance(model, EveryModule) else ("rate", "split", "trace"),
             torch=torch.__version__,
             device=str(device),
             parameters=sum(p.numel() for p in model.parameters()),

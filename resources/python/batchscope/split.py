@@ -105,9 +105,24 @@ class Splitter:
         Of a window whose micro batches come one by one, those before `first` have been run already, and are run again
         only after an error. Returns the loss of what was run this time.
         """
+        if self._run._never_split is not None:
+            return self._whole(window, method, self._run._never_split)
         if self._run._ranks is not None:
             return self._together(window, method, self._run._ranks, first)
         return self._alone(window, method, first)
+
+    def _whole(self, window: Window, method: Method, why: Reason) -> Any:
+        """As plain torch runs it: there is nothing to be done about an error."""
+        run = self._run
+        run._tell_once("split", why)
+        run._memory.begin_computing(tuple(window.sizes))
+        try:
+            return method.run_plainly(window)
+        except Exception as error:
+            if is_out_of_memory(error):
+                run._blamed = error
+                self._report_error(max(window.sizes), error, None, why)
+            raise
 
     # ---- several ranks ----
 

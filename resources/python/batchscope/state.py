@@ -46,6 +46,14 @@ def _is_tensor(value: Any) -> bool:
     return hasattr(value, "untyped_storage")
 
 
+def _is_leaf(tensor: Any) -> bool:
+    """False for one whose history cannot be told: a view of a tensor that was changed in its place since."""
+    try:
+        return bool(tensor.is_leaf)
+    except RuntimeError:
+        return False
+
+
 def _parts_of(roots: list[Any]) -> list[Any]:
     """The modules and all that are part of them, each once."""
     return list({id(module): module for root in roots for module in root.modules()}.values())
@@ -125,7 +133,7 @@ class Saved:
                 self._containers.append((value, copy.copy(value)))
                 for item in value.values() if kind is dict else value:
                     self._keep(item, depth - 1)
-        elif _is_tensor(value) and value.is_leaf and value.numel() * value.element_size() <= _LARGEST_ATTRIBUTE:
+        elif _is_tensor(value) and _is_leaf(value) and value.numel() * value.element_size() <= _LARGEST_ATTRIBUTE:
             self._tensors.append((value, self._keeper.copy_of(value)))
 
     def restore(self) -> None:

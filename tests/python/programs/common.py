@@ -44,12 +44,14 @@ class Plain:
         return dataloader
 
     def backward(self, batch, fn, model, weight=None, scale=None):
-        model.zero_grad(set_to_none=True)
+        if not hasattr(model, "backward"):
+            model.zero_grad(set_to_none=True)
         loss = fn(*batch) if isinstance(batch, (tuple, list)) else fn(batch)
-        if scale is None:
+        own = next((owner for owner in (scale, model) if hasattr(owner, "backward")), None)
+        if own is not None:
+            own.backward(loss)
+        elif scale is None:
             loss.backward()
-        elif hasattr(scale, "backward"):
-            scale.backward(loss)
         else:
             scale.scale(loss).backward()
         return loss.detach()

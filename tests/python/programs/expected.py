@@ -47,6 +47,9 @@ EXPECTED = {
     "second_order": Expected(),
     # plain_models.py
     "teacher_in_forward": Expected(exact=False),
+    "sharded": Expected(level=2, codes=["fsdp"]),
+    "sharded_flat": Expected(level=2, codes=["fsdp"]),
+    "engine": Expected(level=2, codes=["deepspeed"]),
     "teacher_after_update": Expected(exact=False),
     "spectral_norm": Expected(exact=False),
     "batch_norm": Expected(codes=["cannot-compute"], not_told=["takes"]),  # the tail is fetched, but nothing takes it
@@ -90,6 +93,7 @@ EXPECTED = {
     "left_early": Expected(),
     "by_steps": Expected(rows=None),
     "own_batch_sampler": Expected(level=1, watched=["own-batch-sampler"]),
+    "sampler_for_a_size": Expected(level=1, watched=["sampler-for-a-size"]),
     "stock_batch_sampler": Expected(rows=None),
     "data_set_of_batches": Expected(level=1, watched=["own-batch-sampler"]),
     "stream": Expected(level=1, watched=["iterable-dataset"]),

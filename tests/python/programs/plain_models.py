@@ -49,6 +49,94 @@ def teacher_in_forward(trial):
     loop(trial, model, loss_of, DataLoader(vectors(50), 8, True))
 
 
+class Shards:
+    """The parameters of a sharded model, as this rank has them."""
+
+    def __init__(self, model):
+        self._model = model
+
+    def state_dict(self):
+        return {name: parameter.to_local() if hasattr(parameter, "to_local") else parameter
+                for name, parameter in self._model.named_parameters()}
+
+
+def sharded_loop(trial, shard):
+    if not torch.distributed.is_initialized():
+        store = torch.distributed.HashStore()
+        torch.distributed.init_process_group("gloo", rank=0, world_size=1, store=store)
+    first, *others = network()
+    trial.limit(first)
+    model = shard(nn.Sequential(first, *others))
+    trial.keep(Shards(model))
+
+    def loss_of(x, y):
+        return F.cross_entropy(model(x), y)
+
+    loop(trial, model, loss_of, DataLoader(vectors(50), 8, True))
+
+
+@program
+def sharded(trial):
+    """FSDP divides the parameters among the ranks, of which there is one."""
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    def shard(model):
+        mesh = init_device_mesh("cpu", (1,))
+        fully_shard(model[0], mesh=mesh)
+        return fully_shard(model, mesh=mesh)
+
+    sharded_loop(trial, shard)
+
+
+@program
+def sharded_flat(trial):
+    """The same with FSDP's first version, whose parameters are views of a flat one."""
+    from torch.distributed.fsdp import FullyShardedDataParallel
+
+    sharded_loop(trial, lambda model: FullyShardedDataParallel(model, device_id=torch.device("cpu")))
+
+
+class Engine(nn.Module):
+    """What DeepSpeed makes of a model, as far as programs use it: backward() is its own, step() clears gradients."""
+
+    def __init__(self, model, optimizer):
+        super().__init__()
+        self.module, self.optimizer = model, optimizer
+
+    def forward(self, x):
+        return self.module(x)
+
+    def backward(self, loss):
+        loss.backward()
+
+    def zero_grad(self):
+        raise AssertionError("the engine clears gradients itself")
+
+    def step(self):
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+
+
+Engine.__module__ = "deepspeed.runtime.engine"
+
+
+@program
+def engine(trial):
+    """An engine with DeepSpeed's name makes the backward passes and the updates."""
+    model = network()
+    trial.limit(model[0])
+    optimizer = torch.optim.SGD(model.parameters(), 0.05)
+    whole = Engine(model, optimizer)
+    trial.keep(model)
+    for _ in range(2):
+        for batch in trial.run.loader(DataLoader(vectors(50), 8, True)):
+            loss = trial.run.backward(batch, lambda x, y: F.cross_entropy(whole(x), y), whole)
+            whole.step()
+            trial.run.step(optimizer, loss=loss)
+            trial.step(loss, optimizer, rows(batch))
+
+
 @program
 def teacher_after_update(trial):
     """A copy of the model that follows it after each update, and gives soft labels."""
