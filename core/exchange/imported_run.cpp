@@ -72,7 +72,11 @@ std::string series_name(const std::string& name, const ImportOptions& options) {
   if (const auto given = options.names.find(name); given != options.names.end())
     return given->second;
   const auto usual = [](std::string_view rest) {
-    return rest == "acc" ? "accuracy" : rest == "lr" ? "learning_rate" : std::string(rest);
+    if (rest == "acc")
+      return std::string("accuracy");
+    if (rest == "lr")
+      return std::string("learning_rate");
+    return std::string(rest == "batch_size" ? "batch" : rest);
   };
   for (const std::string_view prefix : {"validation/", "valid/", "val/", "eval/", "val_", "valid_", "eval_"})
     if (name.starts_with(prefix))
@@ -157,6 +161,13 @@ void ImportedRun::name_settings() {
   };
   name("batch", {"batch_size", "per_device_train_batch_size", "train_batch_size"});
   name("lr", {"learning_rate"});
+  if (const auto found = series_.find("batch"); found != series_.end() && !settings_.contains("batch")) {
+    const auto& points = found->second;
+    const double first = points.front().value;
+    if (first >= 1 && first == std::floor(first) && first < 1e9 &&
+        std::all_of(points.begin(), points.end(), [&](const store::Point& point) { return point.value == first; }))
+      settings_["batch"] = static_cast<std::int64_t>(first);
+  }
 }
 
 void ImportedRun::take_outcome() {

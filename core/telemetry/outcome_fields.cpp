@@ -10,11 +10,11 @@ namespace batchscope::telemetry {
 
 namespace {
 
-template <typename Value> struct Plain {
+template <typename Value> struct Unwrapped {
   using type = Value;
   static constexpr bool nullable = false;
 };
-template <typename Value> struct Plain<std::optional<Value>> {
+template <typename Value> struct Unwrapped<std::optional<Value>> {
   using type = Value;
   static constexpr bool nullable = true;
 };
@@ -22,7 +22,7 @@ template <typename Value> struct Plain<std::optional<Value>> {
 /// As<Value>, for a member that is a Value, another number or an optional one.
 template <auto Member, typename As> std::optional<As> get(const RunOutcome& outcome) {
   const auto& value = outcome.*Member;
-  if constexpr (Plain<std::remove_cvref_t<decltype(value)>>::nullable)
+  if constexpr (Unwrapped<std::remove_cvref_t<decltype(value)>>::nullable)
     return value ? std::optional(static_cast<As>(*value)) : std::nullopt;
   else
     return static_cast<As>(value);
@@ -36,8 +36,8 @@ template <auto Member, typename As> std::optional<As> known(const RunOutcome& ou
 template <auto Member, typename As> void set(RunOutcome& outcome, std::optional<As> value) {
   auto& member = outcome.*Member;
   using Given = std::remove_cvref_t<decltype(member)>;
-  if constexpr (Plain<Given>::nullable)
-    member = value ? Given(static_cast<typename Plain<Given>::type>(*value)) : Given();
+  if constexpr (Unwrapped<Given>::nullable)
+    member = value ? Given(static_cast<typename Unwrapped<Given>::type>(*value)) : Given();
   else
     member = static_cast<Given>(value.value_or(As{}));
 }
@@ -45,8 +45,8 @@ template <auto Member, typename As> void set(RunOutcome& outcome, std::optional<
 template <auto Member>
 constexpr OutcomeField number(const char* name, ValueKind kind, const char* short_name = nullptr) {
   using Given = std::remove_cvref_t<decltype(std::declval<RunOutcome&>().*Member)>;
-  OutcomeField field{.name = name, .kind = kind, .short_name = short_name, .nullable = Plain<Given>::nullable};
-  if constexpr (std::is_integral_v<typename Plain<Given>::type>) {
+  OutcomeField field{.name = name, .kind = kind, .short_name = short_name, .nullable = Unwrapped<Given>::nullable};
+  if constexpr (std::is_integral_v<typename Unwrapped<Given>::type>) {
     field.integer = get<Member, std::int64_t>;
     field.set_integer = set<Member, std::int64_t>;
   } else {

@@ -72,13 +72,17 @@ void ComparePage::show_content(const QJsonObject& content) {
 QJsonObject ComparePage::state() const {
   QJsonObject state = content();
   state["scope"] = scope_.state();
+  state["database"] = QString::fromStdString(workbench_.run_database().database().string());
   state["rows"] = sizes_of(*rows_);
   state["plots"] = sizes_of(*plots_);
   return state;
 }
 
 void ComparePage::restore(const QJsonObject& state) {
-  scope_ = RunScope::from(state["scope"].toObject());
+  // In another database, its numbers are those of other sweeps and runs.
+  const bool same_database =
+      state["database"].toString() == QString::fromStdString(workbench_.run_database().database().string());
+  scope_ = same_database ? RunScope::from(state["scope"].toObject()) : RunScope();
   header_->set_scope(scope_);
   show_content(state);
   set_sizes(*rows_, state["rows"].toArray());

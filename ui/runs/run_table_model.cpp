@@ -158,12 +158,15 @@ void RunTableModel::update(int row, const store::RunRow& run) {
       first = first < 0 ? static_cast<int>(column) : first;
       last = static_cast<int>(column);
     }
+  const bool progressed = progress(held.run) != progress(run);
   held.run = run;
   if (first < 0)
     return;
   held.words.clear();
   held.name_key.clear();
   Q_EMIT dataChanged(index(row, first), index(row, last));
+  if (progressed && first > status_column) // the status shows the progress
+    Q_EMIT dataChanged(index(row, status_column), index(row, status_column));
 }
 
 void RunTableModel::set_expected_steps(std::int64_t run, std::int64_t steps) {

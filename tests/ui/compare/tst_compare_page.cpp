@@ -257,6 +257,10 @@ private Q_SLOTS:
     QCOMPARE(other.named<QLineEdit>("compare-filter")->text(), QString("lr = 0.01"));
     QCOMPARE(other.table().runs().rowCount(), 4);
     QCOMPARE(other.named<QComboBox>("scatter-y")->currentText(), QString("examples/s"));
+    // The sweep with this number is another one there.
+    here.bench().compare_sweep(1);
+    other.page().restore(here.page().state());
+    QCOMPARE(other.named<QComboBox>("scope")->currentText(), QString("All runs"));
     // Whatever stands in a settings file is ignored if it makes no sense.
     other.page().restore({{"axes", 7}, {"scope", "x"}, {"table", QJsonArray{1}}, {"goal", "gold"}});
     QCOMPARE(other.table().runs().rowCount(), 24);

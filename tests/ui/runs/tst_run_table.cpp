@@ -153,6 +153,25 @@ private Q_SLOTS:
     QCOMPARE(reset.count(), 0);
   }
 
+  /// It is in the status, beside other columns.
+  void progressIsSaid() {
+    Table table;
+    auto runs = finished_runs(2);
+    runs[1].outcome.status = telemetry::RunStatus::running;
+    runs[1].outcome.steps = 0;
+    table.model.set_runs(runs);
+    table.model.set_expected_steps(runs[1].id, 100);
+    QSignalSpy changed(&table.model, &QAbstractItemModel::dataChanged);
+    runs[1].outcome.steps = 10;
+    table.model.set_runs(runs);
+    const QModelIndex status = table.model.index(1, status_column);
+    QVERIFY(std::any_of(changed.begin(), changed.end(), [&](const QList<QVariant>& signal) {
+      const auto from = signal[0].toModelIndex(), to = signal[1].toModelIndex();
+      return from.row() <= 1 && to.row() >= 1 && from.column() <= status.column() && to.column() >= status.column();
+    }));
+    QCOMPARE(status.data(RunTableModel::progress_role).toDouble(), 0.1);
+  }
+
   void aChangeTouchesItsRowAlone() {
     Table table;
     auto runs = finished_runs(10'000);
