@@ -6,6 +6,7 @@
 
 #include "ui/compare/parallel_plot.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/elide.h"
 
 // Painting of the parallel coordinates. All runs are a picture that is painted when the axes change; the marked ones
 // are painted over it each time, so that brushing stays fast with many runs.
@@ -171,7 +172,7 @@ void ParallelPlot::paint_axis(QPainter& painter, int axis) {
     painter.setFont(font);
     painter.setPen(theme_.color(role));
     const QFontMetricsF metrics(font);
-    const QString elided = metrics.elidedText(what, Qt::ElideRight, room);
+    const QString elided = fitted_text(what, metrics, room, Qt::ElideRight);
     // At the edges of the widget a long title moves inside.
     const double taken = metrics.horizontalAdvance(elided) + 2;
     const double left = std::clamp(x - taken / 2, 2.0, std::max<double>(2, this->width() - taken - 2));

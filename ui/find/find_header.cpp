@@ -11,6 +11,7 @@
 #include "core/search/strategy.h"
 #include "ui/find/chip_row.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/elide.h"
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
@@ -84,7 +85,7 @@ void FindHeader::show_settings(const QStringList& settings, bool program) {
                                 : QStringList{tr("Model"), tr("Data"), tr("Optimizer"), tr("Device and memory budget")};
   QList<ChipRow::Chip> chips;
   for (qsizetype i = 0; i < settings.size(); ++i) {
-    const QString shown = fontMetrics().elidedText(settings[i], Qt::ElideMiddle, Theme::lines(longest_chip));
+    const QString shown = fitted_text(settings[i], fontMetrics(), Theme::lines(longest_chip), Qt::ElideMiddle);
     chips << ChipRow::Chip{shown, shown == settings[i] ? names[i] : tr("%1: %2").arg(names[i], settings[i])};
   }
   chips_->set_chips(chips);

@@ -13,6 +13,7 @@
 #include "ui/texts/run_status.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/commands.h"
+#include "ui/widgets/elide.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
 
@@ -216,7 +217,7 @@ QString RunHeader::joined(const QList<Part>& parts) {
 void RunHeader::fit_figures() {
   const QString name = run_ ? run_->name() : QString();
   const int name_room = std::max(Theme::lines(6), width() / 4);
-  const QString short_name = name_->fontMetrics().elidedText(name, Qt::ElideMiddle, name_room);
+  const QString short_name = fitted_text(name, name_->fontMetrics(), name_room, Qt::ElideMiddle);
   if (short_name != name_->text()) {
     name_->setText(short_name);
     name_->setToolTip(name);

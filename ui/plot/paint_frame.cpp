@@ -7,6 +7,7 @@
 
 #include "ui/plot/detail/paint.h"
 #include "ui/theme/sample_dashes.h"
+#include "ui/widgets/elide.h"
 
 namespace batchscope::ui {
 
@@ -166,7 +167,7 @@ std::vector<LegendEntry> legend(const Picture& picture, const Panel& panel, int 
   double right = strip.right();
   for (std::size_t i = entries.size(); i-- > 0;) {
     if (widths[i] > widest) {
-      entries[i].text = metrics.elidedText(entries[i].text, mode, widest);
+      entries[i].text = fitted_text(entries[i].text, metrics, widest, mode);
       if (entries[i].text.size() < shortest_text) // an ellipsis says no more than the sample alone
         entries[i].text.clear();
       widths[i] = metrics.horizontalAdvance(entries[i].text);

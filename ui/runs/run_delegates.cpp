@@ -10,6 +10,7 @@
 #include "ui/runs/run_table_model.h"
 #include "ui/texts/run_status.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/elide.h"
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
@@ -65,15 +66,15 @@ void draw_field(QPainter& painter, const QRectF& field, const QColor& color, std
 
 } // namespace
 
-StatusDelegate::StatusDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), theme_(theme) {}
+StatusDelegate::StatusDelegate(const Theme& theme, QObject* parent) : CellDelegate(parent), theme_(theme) {}
 
 void StatusDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
-  QStyledItemDelegate::initStyleOption(option, index);
+  CellDelegate::initStyleOption(option, index);
   option->text.clear(); // drawn by paint()
 }
 
 void StatusDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
-  QStyledItemDelegate::paint(painter, option, index);
+  CellDelegate::paint(painter, option, index);
   const QString status = index.data(RunTableModel::status_role).toString();
   const QVariant fraction = index.data(RunTableModel::progress_role);
   const Role role = role_of_status(status);
@@ -104,14 +105,14 @@ void StatusDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
   painter->setPen(in_field ? color : theme_.color(Role::text));
   // In whole pixels, like the cells beside it.
   const QRect room(QPoint(qRound(left), option.rect.top()), QPoint(qRound(cell.right()), option.rect.bottom() - 1));
-  painter->drawText(room, Qt::AlignVCenter | Qt::AlignLeft, metrics.elidedText(text, Qt::ElideRight, room.width()));
+  painter->drawText(room, Qt::AlignVCenter | Qt::AlignLeft, fitted_text(text, metrics, room.width(), Qt::ElideRight));
   painter->restore();
 }
 
-TextDelegate::TextDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), theme_(theme) {}
+TextDelegate::TextDelegate(const Theme& theme, QObject* parent) : CellDelegate(parent), theme_(theme) {}
 
 void TextDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
-  QStyledItemDelegate::initStyleOption(option, index);
+  CellDelegate::initStyleOption(option, index);
   option->textElideMode = Qt::ElideMiddle; // names often differ only at their ends
   const QVariant series = index.data(RunTableModel::series_role);
   if (!series.isValid())

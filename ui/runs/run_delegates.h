@@ -1,6 +1,6 @@
 #pragma once
 
-#include <QStyledItemDelegate>
+#include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
 
@@ -8,7 +8,7 @@ class Theme;
 
 /// Shows a run's status as icon, word and colour. Running runs and runs that need attention have a coloured background,
 /// which fills with the progress of a running run.
-class StatusDelegate : public QStyledItemDelegate {
+class StatusDelegate : public CellDelegate {
   Q_OBJECT
 
 public:
@@ -24,7 +24,7 @@ private:
 
 /// A text that can be edited in place. Changes of the run do not affect what is being typed. A plotted run shows its
 /// line's colour and dashes.
-class TextDelegate : public QStyledItemDelegate {
+class TextDelegate : public CellDelegate {
   Q_OBJECT
 
 public:

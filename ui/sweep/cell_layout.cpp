@@ -1,4 +1,5 @@
 #include "ui/sweep/cell_layout.h"
+#include "ui/widgets/elide.h"
 
 #include <algorithm>
 #include <cmath>
@@ -118,7 +119,7 @@ CellLayout layout_of(const CellGrid& grid, const QSizeF& room, const QFontMetric
     const double titles = at.y() + (panels ? 1.4 * line : 0);
     if (panels)
       layout.labels.push_back({{at.x() + shape.left, at.y(), panel.width() - shape.left, 1.2 * line},
-                               metrics.elidedText(grid.panels[index], Qt::ElideRight, panel.width() - shape.left),
+                               fitted_text(grid.panels[index], metrics, panel.width() - shape.left, Qt::ElideRight),
                                Qt::AlignLeft | Qt::AlignVCenter,
                                false});
     for (int column = 0; column < static_cast<int>(grid.columns.values.size()); ++column) {
@@ -136,7 +137,7 @@ CellLayout layout_of(const CellGrid& grid, const QSizeF& room, const QFontMetric
     for (int row = 0; row < static_cast<int>(grid.rows.values.size()); row += rows_shown)
       layout.labels.push_back({{at.x(), at.y() + shape.top + pitch.height() * row, shape.left - 0.6 * line,
                                 std::max(layout.cell.height(), line)},
-                               metrics.elidedText(grid.rows.values[row], Qt::ElideRight, shape.left - 0.6 * line),
+                               fitted_text(grid.rows.values[row], metrics, shape.left - 0.6 * line, Qt::ElideRight),
                                Qt::AlignRight | Qt::AlignVCenter});
   }
   return layout;

@@ -7,6 +7,7 @@
 #include "ui/sweep/cell_text.h"
 #include "ui/sweep/cells_picture.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/elide.h"
 
 namespace batchscope::ui {
 
@@ -50,7 +51,7 @@ QFont scaled(QFont font, double factor, bool strong) {
 void draw_line(QPainter& painter, const QRectF& place, const QFont& font, const QColor& color, const QString& text) {
   painter.setFont(font);
   painter.setPen(color);
-  painter.drawText(place, Qt::AlignCenter, QFontMetricsF(font).elidedText(text, Qt::ElideRight, place.width()));
+  painter.drawText(place, Qt::AlignCenter, fitted_text(text, QFontMetricsF(font), place.width(), Qt::ElideRight));
 }
 
 /// `2 OOM, survived`, or `2 OOM` where that is too long.

@@ -3,6 +3,7 @@
 #include <QToolTip>
 
 #include "ui/theme/theme.h"
+#include "ui/widgets/elide.h"
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
@@ -23,7 +24,7 @@ QSize ElidedLabel::minimumSizeHint() const {
 }
 
 QString ElidedLabel::fitted() const {
-  return fontMetrics().elidedText(text(), mode_, contentsRect().width());
+  return fitted_text(text(), fontMetrics(), contentsRect().width(), mode_);
 }
 
 void ElidedLabel::paintEvent(QPaintEvent* event) {

@@ -9,6 +9,7 @@
 #include <QStyle>
 
 #include "ui/theme/theme.h"
+#include "ui/widgets/elide.h"
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
@@ -72,7 +73,7 @@ void NoteLine::paintEvent(QPaintEvent* /*event*/) {
   const int begin = std::clamp(width() - fontMetrics().horizontalAdvance(text()), 0, begin_);
   const QRect room = rect().adjusted(begin, 0, 0, 0);
   style()->drawItemText(&painter, room, Qt::AlignLeft | Qt::AlignVCenter, palette(), isEnabled(),
-                        fontMetrics().elidedText(text(), Qt::ElideRight, room.width()), foregroundRole());
+                        fitted_text(text(), fontMetrics(), room.width(), Qt::ElideRight), foregroundRole());
 }
 
 void NoteLine::resizeEvent(QResizeEvent* event) {

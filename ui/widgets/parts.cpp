@@ -121,6 +121,8 @@ QLabel* dimmed_label(const QString& text, QWidget* parent) {
 }
 
 void prepare_table(QTableView& table) {
+  if (!qobject_cast<CellDelegate*>(table.itemDelegate()))
+    table.setItemDelegate(new CellDelegate(&table));
   table.setShowGrid(false);
   table.setFrameShape(QFrame::NoFrame);
   table.setSelectionBehavior(QAbstractItemView::SelectRows);

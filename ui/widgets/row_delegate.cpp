@@ -1,12 +1,43 @@
+#include <QApplication>
+#include <QHelpEvent>
 #include <QPainter>
+#include <QStyle>
+#include <QToolTip>
 
 #include "ui/theme/sample_dashes.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/elide.h"
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
 
-RowDelegate::RowDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), theme_(theme) {}
+void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  QStyleOptionViewItem shown = option;
+  initStyleOption(&shown, index);
+  fit_text(shown);
+  const QStyle* style = shown.widget ? shown.widget->style() : QApplication::style();
+  style->drawControl(QStyle::CE_ItemViewItem, &shown, painter, shown.widget);
+}
+
+QString CellDelegate::shown_text(const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  QStyleOptionViewItem shown = option;
+  initStyleOption(&shown, index);
+  fit_text(shown);
+  return shown.text;
+}
+
+bool CellDelegate::helpEvent(QHelpEvent* event, QAbstractItemView* view, const QStyleOptionViewItem& option,
+                             const QModelIndex& index) {
+  const QString text = index.data(Qt::DisplayRole).toString();
+  if (event->type() == QEvent::ToolTip && index.isValid() && index.data(Qt::ToolTipRole).toString().isEmpty() &&
+      shown_text(option, index) != displayText(index.data(Qt::DisplayRole), option.locale)) {
+    QToolTip::showText(event->globalPos(), text, view);
+    return true;
+  }
+  return QStyledItemDelegate::helpEvent(event, view, option, index);
+}
+
+RowDelegate::RowDelegate(const Theme& theme, QObject* parent) : CellDelegate(parent), theme_(theme) {}
 
 void RowDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
   // Selection and focus are drawn for the whole row; the style would draw all texts in one colour.
@@ -14,7 +45,7 @@ void RowDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, c
   plain.state &= ~(QStyle::State_HasFocus | QStyle::State_Selected);
   if (option.state & QStyle::State_Selected)
     painter->fillRect(option.rect, theme_.color(Role::chosen));
-  QStyledItemDelegate::paint(painter, plain, index);
+  CellDelegate::paint(painter, plain, index);
 }
 
 QPixmap line_sample(const Theme& theme, int series, const QSize& size, double ratio) {

@@ -82,8 +82,21 @@ private:
   QList<Row> rows_; ///< reused by set_facts(): values change many times a second
 };
 
+/// Cells of all tables: no number in them is ever cut. Where a text does not fit, the tooltip has it whole.
+class CellDelegate : public QStyledItemDelegate {
+  Q_OBJECT
+
+public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+  bool helpEvent(QHelpEvent* event, QAbstractItemView* view, const QStyleOptionViewItem& option,
+                 const QModelIndex& index) override;
+  /// The text as it is painted.
+  QString shown_text(const QStyleOptionViewItem& option, const QModelIndex& index) const;
+};
+
 /// Table cells that keep their text colours in a selected row.
-class RowDelegate : public QStyledItemDelegate {
+class RowDelegate : public CellDelegate {
   Q_OBJECT
 
 public:

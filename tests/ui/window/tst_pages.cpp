@@ -14,6 +14,7 @@
 #include "ui/new_run/field_editor.h"
 #include "ui/new_run/spec_form.h"
 #include "ui/plot/linked_plots.h"
+#include "ui/widgets/widgets.h"
 #include "ui/window/main_window.h"
 #include "ui/window/pages.h"
 #include "ui/workbench_test.h"
@@ -69,6 +70,18 @@ private Q_SLOTS:
       QVERIFY2(least.width() <= 830 && least.height() <= 480,
                qPrintable(QString("%1: %2x%3").arg(page->key()).arg(least.width()).arg(least.height())));
     }
+  }
+
+  /// Their cells are painted by what never cuts a number, see tests/ui/widgets/tst_elide.cpp.
+  void noTableCutsNumbers() {
+    const auto tables = window_->findChildren<QTableView*>();
+    QVERIFY(tables.size() >= 6);
+    for (const QTableView* table : tables)
+      for (int column = -1; column < table->model()->columnCount(); ++column) {
+        const auto* own = column < 0 ? nullptr : table->itemDelegateForColumn(column);
+        QVERIFY2(qobject_cast<const CellDelegate*>(own ? own : table->itemDelegate()),
+                 qPrintable(QString("%1 %2").arg(table->accessibleName()).arg(column)));
+      }
   }
 
   void noKeyMeansTwoThings() {
