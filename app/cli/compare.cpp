@@ -75,7 +75,8 @@ Json answer_json(const compare::Answer& answer) {
 
 Json document(const compare::Comparison& comparison, const compare::Answer& answer,
               const std::optional<std::size_t>& baseline) {
-  const auto& [runs, settings, groups] = comparison;
+  const auto& runs = comparison.runs;
+  const auto& settings = comparison.settings;
   Json json{{"answer", answer_json(answer)}, {"runs", Json::array()}};
   for (const ComparedRun& run : runs)
     json["runs"].push_back(run.row.id);

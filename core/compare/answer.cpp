@@ -10,6 +10,8 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/compare/evidence.h"
+#include "core/compare/mean_text.h"
 #include "core/filter/values.h"
 #include "core/search/finder.h"
 
@@ -17,19 +19,19 @@ namespace batchscope::compare {
 
 namespace {
 
-using telemetry::RunStatus;
+using telemetry::ValueKind;
 
-/// Validation scores for the whole comparison: accuracy if all finished runs have it, else the loss, negated.
+/// Validation scores for the whole comparison: accuracy, or the loss, negated, if more of the finished runs have that.
 class Metric {
 public:
   explicit Metric(const std::vector<ComparedRun>& runs) {
-    const auto all = [&](auto member) {
-      return std::all_of(runs.begin(), runs.end(), [&](const ComparedRun& run) {
-        return run.row.outcome.status != RunStatus::finished || !(run.*member).empty();
-      });
+    const auto having = [&](auto member) {
+      return std::count_if(runs.begin(), runs.end(),
+                           [&](const ComparedRun& run) { return counts(run) && !(run.*member).empty(); });
     };
-    accuracy_ = all(&ComparedRun::accuracies);
-    exists_ = accuracy_ || all(&ComparedRun::losses);
+    const auto accuracies = having(&ComparedRun::accuracies), losses = having(&ComparedRun::losses);
+    accuracy_ = accuracies >= losses;
+    exists_ = accuracies + losses > 0;
   }
 
   bool exists() const { return exists_; }
@@ -41,9 +43,7 @@ public:
   std::string text(double better) const {
     return accuracy_ ? fmt::format("{:.2f} %", 100 * better) : fmt::format("{:.4g}", -better);
   }
-  std::string spread(double deviation) const {
-    return accuracy_ ? fmt::format("{:.2f}", 100 * deviation) : fmt::format("{:.2g}", deviation);
-  }
+  ValueKind kind() const { return accuracy_ ? ValueKind::fraction : ValueKind::number; }
 
 private:
   bool accuracy_ = false;
@@ -52,7 +52,7 @@ private:
 
 /// What a run came to; nothing if it does not count for the goal.
 std::optional<double> value_of(const ComparedRun& run, const Goal& goal, const Metric& metric) {
-  if (run.row.outcome.status != RunStatus::finished)
+  if (!counts(run))
     return std::nullopt;
   const auto& scores = metric.scores(run);
   std::optional<double> value;
@@ -79,13 +79,6 @@ std::optional<double> value_of(const ComparedRun& run, const Goal& goal, const M
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-/// Whether the setting has the score of a run that learnt the same: a repeat with the same seed is no further evidence.
-bool is_known(const Standing& standing, const ComparedRun& run, const Goal& goal) {
-  const std::string seed = setting_text(run, "seed");
-  return goal.kind == Goal::Kind::accuracy && !run.row.settings.program && run.spec.contains("seed") &&
-         std::find(standing.seeds.begin(), standing.seeds.end(), seed) != standing.seeds.end();
-}
-
 /// Fraction of the finished runs without a value; 1 if there is none.
 double share_without(const Standing& standing) {
   const auto with = static_cast<double>(standing.values.size()), without = static_cast<double>(standing.without);
@@ -95,17 +88,18 @@ double share_without(const Standing& standing) {
 std::vector<Standing> standings_of(const Comparison& comparison, const Goal& goal, const Metric& metric) {
   const auto& runs = comparison.runs;
   std::vector<Standing> standings;
+  Evidence evidence(comparison, goal.kind == Goal::Kind::accuracy);
   for (const Group& group : comparison.groups) {
     Standing standing;
     for (const std::size_t index : group.runs) {
       const auto value = value_of(runs[index], goal, metric);
       if (!value) {
-        // A throughput that is not known is no failure.
-        const bool counts = goal.kind != Goal::Kind::throughput;
-        standing.without += counts && runs[index].row.outcome.status == RunStatus::finished ? 1 : 0;
+        // A throughput or a score that is not known is no failure.
+        const bool failed = goal.kind != Goal::Kind::throughput && !metric.scores(runs[index]).empty();
+        standing.without += failed && counts(runs[index]) ? 1 : 0;
         continue;
       }
-      if (is_known(standing, runs[index], goal))
+      if (!evidence.adds(index))
         continue;
       const bool is_negated =
           goal.kind == Goal::Kind::target || (goal.kind != Goal::Kind::throughput && !metric.is_accuracy());
@@ -232,20 +226,14 @@ std::string count_text(const Standing& standing) {
 
 /// `98.20 % ± 0.12 over 3 seeds`.
 std::string value_text(const Standing& standing, const Goal& goal, const Metric& metric) {
-  const auto& [n, mean, deviation] = standing.summary;
-  std::string text;
-  std::string spread;
+  const Summary results = summarize(standing.results);
   if (goal.kind == Goal::Kind::throughput) {
-    text = format_count(std::llround(mean)) + " examples/s";
-    spread = format_count(std::llround(deviation));
-  } else if (goal.kind == Goal::Kind::target) {
-    text = format_duration(-mean);
-    spread = format_duration(deviation);
-  } else {
-    text = metric.text(mean);
-    spread = metric.spread(deviation);
+    MeanText text = mean_text(ValueKind::count, results);
+    text.mean += " examples/s";
+    return text.whole() + count_text(standing);
   }
-  return (n > 1 ? fmt::format("{} ± {}", text, spread) : text) + count_text(standing);
+  const ValueKind kind = goal.kind == Goal::Kind::target ? ValueKind::seconds : metric.kind();
+  return mean_text(kind, results).whole() + count_text(standing);
 }
 
 std::string what_it_has(const Goal& goal, const Metric& metric) {
@@ -335,7 +323,8 @@ std::string edges_text(const std::vector<Standing>& standings, const Standing& c
   return {};
 }
 
-std::string gaps_text(const std::vector<ComparedRun>& runs, const std::vector<Standing>& standings, const Goal& goal) {
+std::string gaps_text(const std::vector<ComparedRun>& runs, const std::vector<Standing>& standings, const Goal& goal,
+                      const Metric& metric) {
   std::string text;
   std::int64_t open = 0;
   std::int64_t shared = 0;
@@ -351,6 +340,15 @@ std::string gaps_text(const std::vector<ComparedRun>& runs, const std::vector<St
     text += fmt::format(" {} {} no result for this goal.",
                         without == 1 ? "1 combination" : format_count(without) + " combinations",
                         without == 1 ? "has" : "have");
+  const auto left_out = std::count_if(runs.begin(), runs.end(), [](const ComparedRun& run) {
+    return !counts(run) && !telemetry::is_open(run.row.outcome.status);
+  });
+  if (left_out > 0)
+    text += fmt::format(" Left out: {} that did not finish.", runs_text(left_out));
+  const auto unknown = std::count_if(runs.begin(), runs.end(),
+                                     [&](const ComparedRun& run) { return counts(run) && metric.scores(run).empty(); });
+  if (unknown > 0 && goal.kind != Goal::Kind::throughput)
+    text += fmt::format(" Left out: {} without a {}.", runs_text(unknown), metric.name());
   if (shared > 0 && goal.kind != Goal::Kind::accuracy)
     text +=
         fmt::format(" {} trained beside others, so their times are not comparable.", capitalized(runs_text(shared)));
@@ -364,7 +362,7 @@ std::string speed_text(const std::vector<Standing>& standings, const Standing& c
   const auto seconds = [&](const Standing& standing) {
     std::vector<double> values;
     for (const std::size_t index : standing.group.runs)
-      if (runs[index].row.outcome.status == RunStatus::finished)
+      if (counts(runs[index]))
         values.push_back(runs[index].row.outcome.seconds);
     return summarize(values).mean;
   };
@@ -425,12 +423,11 @@ Goal parse_goal(const std::string& text, const std::string& option) {
 Answer answer(const Comparison& comparison, const Goal& goal) {
   const auto& runs = comparison.runs;
   const Metric metric(runs);
-  const bool finished = std::any_of(
-      runs.begin(), runs.end(), [](const ComparedRun& run) { return run.row.outcome.status == RunStatus::finished; });
+  const bool finished = std::any_of(runs.begin(), runs.end(), [](const ComparedRun& run) { return counts(run); });
   if (!finished)
     return no_answer("No answer yet: none of the runs has finished.");
   if (goal.kind != Goal::Kind::throughput && !metric.exists())
-    return no_answer("No answer: not all of the runs have a validation score. Goal throughput needs none.");
+    return no_answer("No answer: none of the runs has a validation score. Goal throughput needs none.");
   auto standings = standings_of(comparison, goal, metric);
   for (Standing& standing : standings)
     if (!standing.values.empty())
@@ -453,8 +450,8 @@ Answer answer(const Comparison& comparison, const Goal& goal) {
   answer.result = what;
   answer.text = reason(standings, chosen, goal, what) + ties_text(standings, chosen) +
                 (goal.kind == Goal::Kind::accuracy ? speed_text(standings, chosen, runs) : "") +
-                repeats_text(standings, told) + edges_text(standings, chosen) + gaps_text(runs, standings, goal) +
-                data_text(comparison, goal);
+                repeats_text(standings, told) + edges_text(standings, chosen) +
+                gaps_text(runs, standings, goal, metric) + data_text(comparison, goal);
   answer.batch = chosen.group.batch;
   for (const std::size_t index : chosen.group.runs)
     answer.runs.push_back(runs[index].row.id);

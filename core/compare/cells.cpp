@@ -1,8 +1,14 @@
 #include "core/compare/cells.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
+
+#include <fmt/format.h>
+
+#include "core/compare/evidence.h"
 
 namespace batchscope::compare {
 
@@ -32,22 +38,39 @@ void add_differences(Cells& cells, const Column& column, std::size_t baseline, s
   }
 }
 
-std::vector<double> values_of(const Column& column, const std::vector<std::size_t>& runs) {
-  std::vector<double> values;
+/// By run; NaN for none.
+std::vector<double> numbers_of(const Column& column) {
+  std::vector<double> numbers;
+  for (const Json& value : column.values)
+    numbers.push_back(value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN());
+  return numbers;
+}
+
+void add_mean(Cells& cells, std::size_t row, const Comparison& comparison, const Column& column,
+              const std::vector<std::size_t>& runs) {
+  const Summary summary = summary_of(comparison, runs, numbers_of(column), is_learnt(column.key));
+  if (summary.n == 0)
+    add_cell(cells, row, "-");
+  else
+    add_cell(cells, row, mean_text(column, summary).whole(), summary.mean);
+}
+
+void add_highest(Cells& cells, std::size_t row, const Comparison& comparison, const Column& column,
+                 const std::vector<std::size_t>& runs) {
+  std::optional<double> highest;
+  const std::vector<double> numbers = numbers_of(column);
   for (const std::size_t run : runs)
-    if (const Json& value = column.values[run]; value.is_number())
-      values.push_back(value.get<double>());
-  return values;
+    if (counts(comparison.runs[run]) && !std::isnan(numbers[run]))
+      highest = std::max(highest.value_or(numbers[run]), numbers[run]);
+  add_cell(cells, row, highest ? text_of(column, *highest) : "-", highest);
 }
 
-std::optional<double> mean(const Column& column, const std::vector<std::size_t>& runs) {
-  const Summary summary = summarize(values_of(column, runs));
-  return summary.n > 0 ? std::optional(summary.mean) : std::nullopt;
-}
-
-std::optional<double> highest(const Column& column, const std::vector<std::size_t>& runs) {
-  const std::vector<double> values = values_of(column, runs);
-  return values.empty() ? std::nullopt : std::optional(*std::max_element(values.begin(), values.end()));
+/// `3`, or `2 of 3` if one of them does not count.
+void add_count(Cells& cells, std::size_t row, const Comparison& comparison, const std::vector<std::size_t>& runs) {
+  const auto of = static_cast<std::size_t>(
+      std::count_if(runs.begin(), runs.end(), [&](std::size_t run) { return counts(comparison.runs[run]); }));
+  add_cell(cells, row, of == runs.size() ? std::to_string(of) : fmt::format("{} of {}", of, runs.size()),
+           static_cast<double>(of));
 }
 
 /// So that nothing in a name becomes markup, or ends the cell.
@@ -99,8 +122,7 @@ Cells cells_of(const Comparison& comparison, const Answer& answer) {
   cells.header.push_back({"runs", true});
   cells.header.push_back({answer.result, true});
   for (std::size_t row = 0; row < standings.size(); ++row) {
-    const std::size_t runs = standings[row].group.runs.size();
-    add_cell(cells, row, std::to_string(runs), static_cast<double>(runs));
+    add_count(cells, row, comparison, standings[row].group.runs);
     const bool known = !standings[row].results.empty();
     add_cell(cells, row, known ? standings[row].text : "-",
              known ? std::optional(summarize(standings[row].results).mean) : std::nullopt);
@@ -109,11 +131,9 @@ Cells cells_of(const Comparison& comparison, const Answer& answer) {
     if (column.key != "examples_per_second" && column.key != "peak_bytes")
       continue;
     cells.header.push_back({title(column), true});
-    for (std::size_t row = 0; row < standings.size(); ++row) {
-      const std::optional<double> value = column.key == "peak_bytes" ? highest(column, standings[row].group.runs)
-                                                                     : mean(column, standings[row].group.runs);
-      add_cell(cells, row, value ? text_of(column, *value) : "-", value);
-    }
+    const auto add = column.key == "peak_bytes" ? add_highest : add_mean;
+    for (std::size_t row = 0; row < standings.size(); ++row)
+      add(cells, row, comparison, column, standings[row].group.runs);
   }
   return cells;
 }

@@ -27,7 +27,7 @@ struct Cells {
 Cells cells_of(const Comparison& comparison, const std::optional<std::size_t>& baseline, bool all_columns);
 
 /// The same with a row for each setting, best first: in what they differ, how many runs, what they came to for the
-/// goal, mean throughput and highest peak memory.
+/// goal, mean throughput and highest peak memory, of those that count.
 Cells cells_of(const Comparison& comparison, const Answer& answer);
 
 /// The answer and the table, to paste into an issue or a paper.

@@ -281,6 +281,11 @@ std::string Group::label() const {
 }
 
 Comparison::Comparison(std::vector<ComparedRun> compared)
-    : runs(std::move(compared)), settings(settings_of(runs)), groups(group_repeats(runs, settings)) {}
+    : runs(std::move(compared)), settings(settings_of(runs)), groups(group_repeats(runs, settings)),
+      group_of(runs.size()) {
+  for (std::size_t group = 0; group < groups.size(); ++group)
+    for (const std::size_t run : groups[group].runs)
+      group_of[run] = group;
+}
 
 } // namespace batchscope::compare

@@ -60,7 +60,8 @@ struct Comparison {
 
   std::vector<ComparedRun> runs;
   Settings settings;
-  std::vector<Group> groups; ///< in the order of their first runs
+  std::vector<Group> groups;         ///< in the order of their first runs
+  std::vector<std::size_t> group_of; ///< by run
 };
 
 } // namespace batchscope::compare

@@ -64,6 +64,12 @@ double student_quantile(double p, std::int64_t degrees) {
   return std::sqrt(n * y);
 }
 
+std::optional<double> half_interval(const Summary& summary) {
+  if (summary.n < 2)
+    return std::nullopt;
+  return student_quantile(0.975, summary.n - 1) * summary.deviation / std::sqrt(static_cast<double>(summary.n));
+}
+
 std::optional<Spread> pooled_spread(const std::vector<std::vector<double>>& rows) {
   if (rows.size() < 2 || rows.front().size() < 2)
     return std::nullopt;

@@ -25,6 +25,10 @@ struct Interval {
   bool contains_zero() const { return low <= 0 && high >= 0; }
 };
 
+/// Half of the two-sided 95 % confidence interval of the mean, by Student's t distribution; nothing for fewer than two
+/// values. It is what stands after every `±`.
+std::optional<double> half_interval(const Summary& summary);
+
 /// How much differences of two settings spread, estimated from all settings with the same seeds.
 struct Spread {
   double deviation = 0;     ///< of a difference of two settings with the same seed

@@ -27,8 +27,9 @@ Json value_of_setting(const ComparedRun& run, const std::string& key) {
 
 /// Whether a setting in which the runs differ has this name and these values.
 bool is_differing_setting(const Comparison& comparison, const Column& column) {
-  const auto& [runs, settings, groups] = comparison;
-  if (std::find(settings.differing.begin(), settings.differing.end(), column.key) == settings.differing.end())
+  const auto& runs = comparison.runs;
+  const auto& differing = comparison.settings.differing;
+  if (std::find(differing.begin(), differing.end(), column.key) == differing.end())
     return false;
   for (std::size_t i = 0; i < runs.size(); ++i)
     if (value_of_setting(runs[i], column.key) != column.values[i])
@@ -117,6 +118,10 @@ std::string text_of(const Column& column, double value) {
   default:
     return column.key == "examples_per_second" ? format_count(std::llround(value)) : fmt::format("{:.4g}", value);
   }
+}
+
+MeanText mean_text(const Column& column, const Summary& summary) {
+  return mean_text(column.key == "examples_per_second" ? ValueKind::count : column.kind, summary);
 }
 
 std::string difference_text(const Column& column, std::size_t run, std::size_t baseline) {

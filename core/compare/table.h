@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/compare/mean_text.h"
 #include "core/compare/runs.h"
 #include "core/telemetry/outcome_fields.h"
 
@@ -32,6 +33,7 @@ std::vector<std::optional<double>> differences(const Column& column, std::size_t
 std::string title(const Column& column);
 std::string text(const Column& column, std::size_t run);
 std::string text_of(const Column& column, double value); ///< of any number in the column's unit
+MeanText mean_text(const Column& column, const Summary& summary);
 std::string difference_text(const Column& column, std::size_t run, std::size_t baseline);
 std::string difference_text(telemetry::ValueKind kind, double value, double baseline);
 

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "core/compare/cells.h"
+#include "core/compare/evidence.h"
 #include "core/exchange/detail/html_style.h"
 #include "core/exchange/detail/svg_plot.h"
 #include "core/exchange/export.h"
@@ -111,7 +112,7 @@ std::string loss_plot(const store::RunReader& reader, const std::vector<Compared
   return plot.svg();
 }
 
-/// A result of each run against its first batch.
+/// A result of each finished run against its first batch.
 template <typename Get>
 std::string batch_plot(const std::string& title, const std::string& unit, const std::vector<ComparedRun>& runs,
                        const std::vector<std::size_t>& colours, Get get) {
@@ -119,7 +120,7 @@ std::string batch_plot(const std::string& title, const std::string& unit, const 
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const telemetry::RunOutcome& outcome = runs[i].row.outcome;
     const std::optional<double> value = get(outcome);
-    if (value && outcome.batch)
+    if (compare::counts(runs[i]) && value && outcome.batch)
       plot.add({.label = run_title(runs[i].row),
                 .points = {{static_cast<double>(*outcome.batch), *value}},
                 .line = false,
@@ -141,7 +142,8 @@ void write_legend(const std::vector<compare::Group>& groups, std::ostream& out) 
 void write_plots(const store::RunReader& reader, const compare::Comparison& comparison, std::ostream& out) {
   using telemetry::RunOutcome;
   constexpr double megabyte = 1e6;
-  const auto& [runs, settings, groups] = comparison;
+  const auto& runs = comparison.runs;
+  const auto& groups = comparison.groups;
   const auto colours = colours_of(groups, runs.size());
   const auto if_positive = [](double value) { return value > 0 ? std::optional(value) : std::nullopt; };
   const std::vector<std::string> plots = {

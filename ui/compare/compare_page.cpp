@@ -257,10 +257,13 @@ void ComparePage::compared() {
 void ComparePage::take(const std::shared_ptr<const Comparison>& comparison) {
   std::vector<std::size_t> visible;
   try {
-    visible = CompareFilter(*comparison, header_->filter().text()).apply();
+    const CompareFilter filter(*comparison, header_->filter().text());
+    visible = filter.apply();
+    selected_by_ = filter.result();
     header_->show_filter_error({});
   } catch (const Error& error) { // it names a field that these runs do not have
     visible = CompareFilter(*comparison, {}).apply();
+    selected_by_.clear();
     header_->show_filter_error(QString::fromUtf8(error.what()));
   }
   view_.set_comparison(comparison, std::move(visible));
@@ -273,7 +276,9 @@ void ComparePage::take(const std::shared_ptr<const Comparison>& comparison) {
 
 void ComparePage::filter(const QString& text) {
   try {
-    std::vector<std::size_t> visible = CompareFilter(view_.comparison(), text).apply();
+    const CompareFilter filter(view_.comparison(), text);
+    std::vector<std::size_t> visible = filter.apply();
+    selected_by_ = filter.result();
     header_->show_filter_error({});
     view_.set_visible(std::move(visible));
   } catch (const Error& error) { // mostly: it is being typed
@@ -305,7 +310,10 @@ void ComparePage::ask_for_answer() {
 
 void ComparePage::show_answer(const compare::Answer& answer) {
   view_.set_answer(answer);
-  answer_->show_answer(QString::fromStdString(answer.headline), QString::fromStdString(answer.text), answer.certain);
+  QString text = QString::fromStdString(answer.text);
+  if (!selected_by_.isEmpty())
+    text += tr(" The filter selects runs by their %1: means are those of the selected ones.").arg(selected_by_);
+  answer_->show_answer(QString::fromStdString(answer.headline), text, answer.certain && selected_by_.isEmpty());
 }
 
 void ComparePage::show_place() {

@@ -80,6 +80,7 @@ private:
   Comparer comparer_;
   Adviser adviser_;
   ComparisonView view_;
+  QString selected_by_; ///< title of a result by which the filter selects runs; empty: none
   RunScope scope_;
   std::vector<SeriesAt> values_; ///< columns that were asked for
   QTimer soon_;

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/compare/statistics.h"
+#include "core/compare/evidence.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/format.h"
 
@@ -45,11 +45,12 @@ void CompareTableModel::rebuild() {
     std::vector<bool> shown(view_.comparison().runs().size(), false);
     for (const std::size_t run : view_.visible())
       shown[run] = true;
-    // The statistics of a group are those of all its runs, whatever the filter leaves.
-    for (std::size_t group = 0; group < view_.groups().groups.size(); ++group)
-      if (const auto& runs = view_.groups().groups[group];
-          std::any_of(runs.begin(), runs.end(), [&](std::size_t run) { return shown[run]; }))
+    for (std::size_t group = 0; group < view_.groups().groups.size(); ++group) {
+      std::vector<std::size_t> runs = view_.groups().groups[group];
+      std::erase_if(runs, [&](std::size_t run) { return !shown[run]; });
+      if (!runs.empty())
         rows_.push_back({runs, group, view_.id(runs.front())});
+    }
   } else {
     for (const std::size_t run : view_.visible())
       rows_.push_back({{run}, 0, view_.id(run)});
@@ -139,31 +140,41 @@ int CompareTableModel::columnCount(const QModelIndex& parent) const {
 
 /// The value, or the mean of a group's values; nothing without any.
 std::optional<double> CompareTableModel::number(const Row& row, const CompareField& field) const {
-  if (row.runs.size() == 1) {
-    const double value = field.numbers[row.runs.front()];
-    return std::isnan(value) ? std::nullopt : std::optional(value);
+  if (grouped() && field.has_mean()) {
+    const compare::Summary summary = view_.comparison().summary(field, row.runs);
+    return summary.n == 0 ? std::nullopt : std::optional(summary.mean);
   }
-  std::vector<double> values;
-  for (const std::size_t run : row.runs)
-    values.push_back(field.numbers[run]);
-  const compare::Summary summary = compare::summarize(values);
-  return summary.n == 0 ? std::nullopt : std::optional(summary.mean);
+  const double value = field.numbers[row.runs.front()];
+  const bool same = std::all_of(row.runs.begin(), row.runs.end(),
+                                [&](std::size_t run) { return field.numbers[run] == value; }); // never for NaN
+  return same ? std::optional(value) : std::nullopt;
+}
+
+std::int64_t CompareTableModel::counted(const Row& row) const {
+  const auto& runs = view_.comparison().runs();
+  return std::count_if(row.runs.begin(), row.runs.end(), [&](std::size_t run) { return compare::counts(runs[run]); });
+}
+
+/// `3`, or `2 of 3` if one of them has not finished.
+QString CompareTableModel::count_text(const Row& row) const {
+  const auto all = std::ssize(row.runs);
+  const std::int64_t of = counted(row);
+  return of == all ? format_count(all) : tr("%1 of %2").arg(format_count(of), format_count(all));
 }
 
 QString CompareTableModel::field_text(const Row& row, const CompareField& field) const {
   const std::size_t first = row.runs.front();
   const bool same = std::all_of(row.runs.begin(), row.runs.end(),
                                 [&](std::size_t run) { return field.ranks[run] == field.ranks[first]; });
-  if (same)
+  if (!grouped() || (same && !field.has_mean()))
     return field.text(first);
-  std::vector<double> values;
-  for (const std::size_t run : row.runs)
-    values.push_back(field.numbers[run]);
-  const compare::Summary summary = compare::summarize(values);
-  if (field.ordinal || summary.n == 0)
+  if (!field.has_mean())
     return tr("several");
-  return summary.n == 1 ? field.text_of(summary.mean)
-                        : QStringLiteral("%1 ± %2").arg(field.text_of(summary.mean), field.text_of(summary.deviation));
+  const compare::Summary summary = view_.comparison().summary(field, row.runs);
+  if (summary.n == 0)
+    return {};
+  const QString text = QString::fromStdString(compare::mean_text(field.column, summary).whole());
+  return summary.n == counted(row) ? text : tr("%1 (n = %2)").arg(text, format_count(summary.n));
 }
 
 QString CompareTableModel::difference_text(const Row& row, const CompareField& field) const {
@@ -205,7 +216,7 @@ QVariant CompareTableModel::data(const QModelIndex& index, int role) const {
     case Column::Kind::name:
       return name_of(row);
     case Column::Kind::count:
-      return format_count(std::ssize(row.runs));
+      return count_text(row);
     case Column::Kind::field:
       return field_text(row, field(column));
     case Column::Kind::difference:

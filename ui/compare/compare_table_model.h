@@ -57,7 +57,7 @@ Q_SIGNALS:
 
 private:
   struct Row {
-    std::vector<std::size_t> runs; ///< one, or those of a group
+    std::vector<std::size_t> runs; ///< one, or those of a group that are shown
     std::size_t group = 0;         ///< its index, if runs are grouped
     qint64 id = 0;                 ///< of the first of the runs
   };
@@ -74,6 +74,8 @@ private:
   bool grouped() const { return !view_.groups().field.isEmpty(); }
   const CompareField& field(const Column& column) const;
   std::optional<double> number(const Row& row, const CompareField& field) const;
+  std::int64_t counted(const Row& row) const;
+  QString count_text(const Row& row) const;
   std::optional<std::size_t> baseline_run() const;
   QString field_text(const Row& row, const CompareField& field) const;
   QString difference_text(const Row& row, const CompareField& field) const;

@@ -186,6 +186,14 @@ std::optional<bool> CompareField::larger_is_better() const {
   return std::nullopt;
 }
 
+bool CompareField::has_mean() const {
+  return !ordinal && origin != Origin::setting && key != QLatin1String("result:batch");
+}
+
+compare::Summary Comparison::summary(const CompareField& field, const std::vector<std::size_t>& of) const {
+  return compare::summary_of(compared, of, field.numbers, compare::is_learnt(field.column.key));
+}
+
 int Comparison::field(const QString& key) const {
   const auto found =
       std::find_if(fields.begin(), fields.end(), [&](const CompareField& field) { return field.key == key; });

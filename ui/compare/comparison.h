@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/compare/evidence.h"
 #include "core/compare/runs.h"
 #include "core/compare/table.h"
 
@@ -49,6 +50,8 @@ struct CompareField {
   QString unit() const;
   /// Whether larger values are better; nothing where neither is.
   std::optional<bool> larger_is_better() const;
+  /// Whether several runs have a mean of it: numbers that training came to. The first batch was chosen.
+  bool has_mean() const;
 };
 
 /// Runs beside each other, in columns. Immutable once made, so that threads can share it.
@@ -60,6 +63,8 @@ struct Comparison {
   /// -1 if there is none.
   int field(const QString& key) const;
   QString run_name(std::size_t run) const;
+  /// What runs came to in a field that has a mean: those that count, see core/compare/evidence.h.
+  compare::Summary summary(const CompareField& field, const std::vector<std::size_t>& of) const;
 };
 
 /// Any thread.

@@ -39,15 +39,18 @@ std::vector<filter::Field> filter_fields(const Comparison& comparison) {
   return fields;
 }
 
-/// A run's values for a condition.
+/// A run's values for a condition; `result` gets the title of one that a mean is made of.
 class RunValues : public filter::Values {
 public:
-  RunValues(const Comparison& comparison, std::size_t run) : comparison_(comparison), run_(run) {}
+  RunValues(const Comparison& comparison, std::size_t run, QString& result)
+      : comparison_(comparison), run_(run), result_(result) {}
 
   std::optional<double> number(std::size_t field) const override {
     if (field < own_fields)
       return static_cast<double>(comparison_.runs()[run_].row.id);
     const CompareField& shown = comparison_.fields[field - own_fields];
+    if (shown.has_mean())
+      result_ = shown.title;
     return shown.ranks[run_] < 0 ? std::nullopt : std::optional(shown.numbers[run_]);
   }
   std::optional<std::string> text(std::size_t field) const override {
@@ -62,6 +65,7 @@ public:
 private:
   const Comparison& comparison_;
   std::size_t run_;
+  QString& result_;
 };
 
 /// Texts of a run in which words are searched.
@@ -110,7 +114,9 @@ CompareFilter::CompareFilter(const Comparison& comparison, const QString& text) 
   if (is_comparison(trimmed)) {
     const filter::Condition condition =
         filter::parse_condition(trimmed.toStdString(), filter_fields(comparison), "Filter");
-    accepts_ = [&comparison, condition](std::size_t run) { return condition(RunValues(comparison, run)); };
+    accepts_ = [&comparison, condition, result = result_](std::size_t run) {
+      return condition(RunValues(comparison, run, *result));
+    };
   } else {
     const QStringList words = trimmed.toLower().split(u' ', Qt::SkipEmptyParts);
     accepts_ = [&comparison, words](std::size_t run) {

@@ -4,6 +4,7 @@
 #include <QString>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -33,12 +34,15 @@ public:
   CompareFilter(const Comparison& comparison, const QString& text);
   /// The runs that it leaves, ascending.
   std::vector<std::size_t> apply() const;
+  /// Title of a result that apply() has selected runs by; empty: none. The means of what it leaves are biased.
+  const QString& result() const { return *result_; }
   /// Names that it accepts, for help.
   static QStringList fields(const Comparison& comparison);
 
 private:
   const Comparison& comparison_;
   std::function<bool(std::size_t)> accepts_;
+  std::shared_ptr<QString> result_ = std::make_shared<QString>();
 };
 
 } // namespace batchscope::ui

@@ -4,6 +4,7 @@
 
 #include "ui/compare/scatter_plot.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/elide.h"
 
 namespace batchscope::ui {
 
@@ -53,7 +54,7 @@ void ScatterPlot::paint_grid(QPainter& painter) const {
     painter.setPen(theme_.color(Role::dimmed));
     const double half = Theme::lines(2.4);
     painter.drawText(QRectF(x - half, plot.bottom() + 3, 2 * half, height), Qt::AlignHCenter,
-                     metrics.elidedText(across.labels[i], Qt::ElideRight, 2 * half));
+                     fitted_text(across.labels[i], metrics, 2 * half, Qt::ElideRight));
   }
   const Ticks up = y_->ticks(std::max(4, int(plot.height() / Theme::lines(2.2))));
   for (qsizetype i = 0; i < up.places.size(); ++i) {
@@ -65,7 +66,7 @@ void ScatterPlot::paint_grid(QPainter& painter) const {
     painter.setPen(theme_.color(Role::dimmed));
     const double width = plot.left() - 6;
     painter.drawText(QRectF(0, y - height / 2, width, height), Qt::AlignRight | Qt::AlignVCenter,
-                     metrics.elidedText(up.labels[i], Qt::ElideRight, width));
+                     fitted_text(up.labels[i], metrics, width, Qt::ElideRight));
   }
   painter.setPen(theme_.color(Role::dimmed));
   painter.drawText(QRectF(plot.left(), plot.bottom() + 4 + height, plot.width(), height), Qt::AlignRight,
@@ -91,8 +92,10 @@ void ScatterPlot::paint_spots(QPainter& painter) const {
       painter.setPen(QPen(color, 1));
       const QPointF off(spot.across * plot.width(), 0);
       const QPointF high(0, spot.up * plot.height());
+      painter.setClipRect(plot); // of few runs, intervals are long
       painter.drawLine(at - off, at + off);
       painter.drawLine(at - high, at + high);
+      painter.setClipping(false);
     }
     painter.setPen(Qt::NoPen);
     painter.setBrush(color);
@@ -137,7 +140,7 @@ void ScatterPlot::paint_labels(QPainter& painter) const {
     if (spot.label.isEmpty() || !view_.is_emphasized(spot.runs.front()))
       continue;
     const QPointF at = on_screen(spot.at);
-    const QString text = metrics.elidedText(spot.label, Qt::ElideRight, Theme::lines(7));
+    const QString text = fitted_text(spot.label, metrics, Theme::lines(7), Qt::ElideRight);
     const QSizeF size(metrics.horizontalAdvance(text) + 1, metrics.height());
     const double beside = Theme::lines(0.4);
     for (const QPointF corner :

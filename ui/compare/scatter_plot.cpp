@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/compare/statistics.h"
+#include "core/compare/evidence.h"
 #include "ui/theme/theme.h"
 
 namespace batchscope::ui {
@@ -25,11 +25,31 @@ const CompareField* find_field(const Comparison& comparison, const QString& key)
   return index < 0 ? nullptr : &comparison.fields[static_cast<std::size_t>(index)];
 }
 
-compare::Summary summary_of(const CompareField& field, const std::vector<std::size_t>& runs) {
-  std::vector<double> values;
-  for (const std::size_t run : runs)
-    values.push_back(field.numbers[run] * field.factor());
-  return compare::summarize(values);
+/// A place on an axis and half of its 95 % interval, in the axis's unit.
+struct Place {
+  double mean = 0;
+  double half = 0;
+};
+
+/// Of runs: the mean of a result, or the setting that all of them have; nothing without a value.
+std::optional<Place> place_of(const Comparison& comparison, const CompareField& field,
+                              const std::vector<std::size_t>& runs) {
+  if (!field.has_mean()) {
+    const double value = field.numbers[runs.front()];
+    return std::isnan(value) ? std::nullopt : std::optional(Place{value * field.factor(), 0});
+  }
+  const compare::Summary summary = comparison.summary(field, runs);
+  return summary.n == 0 ? std::nullopt
+                        : std::optional(Place{summary.mean * field.factor(),
+                                              compare::half_interval(summary).value_or(0) * field.factor()});
+}
+
+/// Whether all runs of each group have the same value, or a mean.
+bool has_one_place(const CompareField& field, const RunGroups& groups) {
+  return field.has_mean() || std::all_of(groups.groups.begin(), groups.groups.end(), [&](const auto& runs) {
+           return std::all_of(runs.begin(), runs.end(),
+                              [&](std::size_t run) { return field.ranks[run] == field.ranks[runs.front()]; });
+         });
 }
 
 } // namespace
@@ -79,15 +99,16 @@ void ScatterPlot::rebuild() {
     std::vector<bool> shown(comparison.runs().size(), false);
     for (const std::size_t run : view_.visible())
       shown[run] = true;
-    // An ordinal field has no mean: its runs are points of their own.
-    const RunGroups groups = x->ordinal || y->ordinal         ? group_by(comparison, {})
-                             : view_.groups().field.isEmpty() ? group_by(comparison, QStringLiteral("repeats"))
-                                                              : view_.groups();
+    // Texts, and settings in which the runs of a group differ, have no mean: runs are points of their own.
+    RunGroups groups =
+        view_.groups().field.isEmpty() ? group_by(comparison, QStringLiteral("repeats")) : view_.groups();
+    if (x->ordinal || y->ordinal || !has_one_place(*x, groups) || !has_one_place(*y, groups))
+      groups = group_by(comparison, {});
     for (std::size_t group = 0; group < groups.groups.size(); ++group) {
       Spot spot;
-      // The statistics of a group are those of all its runs, whatever the filter leaves.
       spot.runs = groups.groups[group];
-      if (std::none_of(spot.runs.begin(), spot.runs.end(), [&](std::size_t run) { return shown[run]; }))
+      std::erase_if(spot.runs, [&](std::size_t run) { return !shown[run]; });
+      if (spot.runs.empty())
         continue;
       if (x->ordinal || y->ordinal) {
         const auto at_x = x_->place(spot.runs.front());
@@ -97,14 +118,14 @@ void ScatterPlot::rebuild() {
         spot.at = {*at_x, *at_y};
         spot.values = {x->numbers[spot.runs.front()], y->numbers[spot.runs.front()]};
       } else {
-        const auto across = summary_of(*x, spot.runs);
-        const auto up = summary_of(*y, spot.runs);
-        if (across.n == 0 || up.n == 0)
+        const auto across = place_of(comparison, *x, spot.runs);
+        const auto up = place_of(comparison, *y, spot.runs);
+        if (!across || !up)
           continue;
-        spot.values = {across.mean, up.mean};
-        spot.at = {x_->place_of(across.mean), y_->place_of(up.mean)};
-        spot.across = across.deviation > 0 ? std::abs(x_->place_of(across.mean + across.deviation) - spot.at.x()) : 0;
-        spot.up = up.deviation > 0 ? std::abs(y_->place_of(up.mean + up.deviation) - spot.at.y()) : 0;
+        spot.values = {across->mean, up->mean};
+        spot.at = {x_->place_of(across->mean), y_->place_of(up->mean)};
+        spot.across = across->half > 0 ? std::abs(x_->place_of(across->mean + across->half) - spot.at.x()) : 0;
+        spot.up = up->half > 0 ? std::abs(y_->place_of(up->mean + up->half) - spot.at.y()) : 0;
       }
       const auto& settings = comparison.fields;
       if (!settings.empty() && settings.front().origin == CompareField::Origin::setting)
@@ -158,6 +179,13 @@ std::optional<QPointF> ScatterPlot::position(std::size_t run) const {
   for (const Spot& spot : spots_)
     if (std::find(spot.runs.begin(), spot.runs.end(), run) != spot.runs.end())
       return on_screen(spot.at);
+  return std::nullopt;
+}
+
+std::optional<QPointF> ScatterPlot::values(std::size_t run) const {
+  for (const Spot& spot : spots_)
+    if (std::find(spot.runs.begin(), spot.runs.end(), run) != spot.runs.end())
+      return spot.values;
   return std::nullopt;
 }
 

@@ -28,6 +28,8 @@ public:
   std::optional<QPointF> position(std::size_t run) const;
   /// Points of the front, from left to right; each is the first run of its group.
   const std::vector<std::size_t>& front() const { return front_; }
+  /// Both means of the spot with a run, in the units of the axes; nothing if it has none.
+  std::optional<QPointF> values(std::size_t run) const;
 
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
@@ -45,7 +47,7 @@ private:
   struct Spot {
     std::vector<std::size_t> runs;
     QPointF at;                ///< places, 0..1
-    double across = 0, up = 0; ///< half of the spread's length, as places
+    double across = 0, up = 0; ///< half of the 95 % interval of the mean, as places
     QPointF values;            ///< means
     QString label;
   };

@@ -92,11 +92,12 @@ CellText cell_text(const SweepView& view, const Cell& cell, Metric metric) {
       cell.runs.begin(), cell.runs.end(), [&](std::size_t run) { return is_over(view.runs[run].stage); }));
   const std::size_t failed = count_in(view, cell, RunStage::failed);
   if (cell.summary.n > 0) {
-    text.head = metric_text(metric, cell.summary.mean);
+    const compare::MeanText mean = metric_mean(metric, cell.summary);
+    text.head = QString::fromStdString(mean.mean);
     if (over < cell.runs.size())
       text.below = cell_tr("%1 of %2 runs").arg(over).arg(cell.runs.size());
-    else if (cell.summary.n > 1)
-      text.below = QStringLiteral("± %1").arg(metric_spread(metric, cell.summary.deviation));
+    else if (!mean.half.empty())
+      text.below = QStringLiteral("± %1").arg(QString::fromStdString(mean.half));
   } else if (failed > 0) {
     text.failed = failed == cell.runs.size();
     text.head = cell_tr("failed");
@@ -130,9 +131,9 @@ QString cell_tip(const SweepView& view, const Cell& cell, Metric metric) {
   if (!settings.isEmpty())
     lines << settings.join(QStringLiteral(", "));
   if (cell.summary.n > 1)
-    lines << QStringLiteral("%1: %2 ± %3")
-                 .arg(metric_title(metric), metric_text(metric, cell.summary.mean),
-                      metric_spread(metric, cell.summary.deviation));
+    lines << cell_tr("%1: %2 over %3 runs")
+                 .arg(metric_title(metric), QString::fromStdString(metric_mean(metric, cell.summary).whole()))
+                 .arg(cell.summary.n);
   for (std::size_t i = 0; i < std::min(cell.runs.size(), most_runs); ++i)
     lines << run_line(view, cell.runs[i], metric);
   if (cell.runs.size() > most_runs)

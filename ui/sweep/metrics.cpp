@@ -130,15 +130,21 @@ QString metric_text(Metric metric, double value) {
   return metric == Metric::peak ? format_bytes(value) : metric_number(metric, value);
 }
 
-QString metric_spread(Metric metric, double deviation) {
+compare::MeanText metric_mean(Metric metric, const compare::Summary& summary) {
+  using telemetry::ValueKind;
+  if (summary.n == 1)
+    return {metric_text(metric, summary.mean).toStdString(), {}};
   switch (metric) {
   case Metric::accuracy:
-    return QString::number(deviation * 100, 'f', deviation < 0.001 ? 2 : 1);
-  case Metric::loss:
-  case Metric::training_loss:
-    return format_number(deviation, 2);
+    return mean_text(ValueKind::fraction, summary);
+  case Metric::peak:
+    return mean_text(ValueKind::bytes, summary);
+  case Metric::time:
+    return mean_text(ValueKind::seconds, summary);
+  case Metric::throughput:
+    return mean_text(ValueKind::count, summary);
   default:
-    return metric_number(metric, deviation);
+    return mean_text(ValueKind::number, summary);
   }
 }
 

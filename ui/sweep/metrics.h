@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "core/compare/mean_text.h"
 #include "core/telemetry/outcome.h"
 
 // What the cells and the table of a sweep can show of a run.
@@ -22,9 +23,10 @@ bool larger_is_better(Metric metric);
 /// Of an ended run; nothing if it has no such value, or one that is not finite.
 std::optional<double> metric_value(Metric metric, const telemetry::RunOutcome& outcome);
 
-QString metric_text(Metric metric, double value);       ///< 97.1 %
-QString metric_number(Metric metric, double value);     ///< 97.1: the unit is shown elsewhere
-QString metric_spread(Metric metric, double deviation); ///< 0.2
-QString short_duration(double seconds);                 ///< 320 ms, 4.2 s, 7:51
+QString metric_text(Metric metric, double value);   ///< 97.1 %
+QString metric_number(Metric metric, double value); ///< 97.1: the unit is shown elsewhere
+/// Mean and half of the 95 % interval of runs.
+compare::MeanText metric_mean(Metric metric, const compare::Summary& summary);
+QString short_duration(double seconds); ///< 320 ms, 4.2 s, 7:51
 
 } // namespace batchscope::ui

@@ -108,24 +108,55 @@ private Q_SLOTS:
     QCOMPARE(here.column("Δ"), -1);
   }
 
-  /// Mean and spread are those of all runs of a group, whatever the filter leaves of it.
+  /// Mean and interval are those of the shown runs of a group that have finished.
   void showsGroupsWithMeanAndSpread() {
     TableHere here;
     here.view.set_grouping("repeats");
     QCOMPARE(here.model.rowCount(), 8);
     QCOMPARE(here.model.headerData(0, Qt::Horizontal).toString(), QString("Group"));
     QCOMPARE(here.text(0, "runs"), QString("3"));
-    QCOMPARE(here.text(0, "validation accuracy"), QString("94.94 % ± 0.10 %"));
-    QCOMPARE(here.text(0, "seed"), QString("2 ± 1"));
+    QCOMPARE(here.text(0, "validation accuracy"), QString("94.94 % ± 0.25"));
+    QCOMPARE(here.text(0, "seed"), QString("several"));
     QCOMPARE(here.text(0, "batch size"), QString("16"));
+    here.view.set_visible({0, 1});
+    QCOMPARE(here.model.rowCount(), 1);
+    QCOMPARE(here.text(0, "validation accuracy"), QString("95.0 % ± 0.6"));
     here.view.set_visible({0});
-    QCOMPARE(here.model.rowCount(), 1);
-    QCOMPARE(here.text(0, "validation accuracy"), QString("94.94 % ± 0.10 %"));
+    QCOMPARE(here.text(0, "validation accuracy"), QString("94.94 %"));
+    here.view.set_visible(everything(here.view.comparison()));
     here.view.set_grouping("batch");
-    QCOMPARE(here.model.rowCount(), 1);
     QCOMPARE(here.text(0, "runs"), QString("6"));
+    QCOMPARE(here.text(0, "learning rate"), QString("several"));
     here.view.set_grouping({});
     QCOMPARE(here.model.headerData(0, Qt::Horizontal).toString(), QString("Run"));
+  }
+
+  void leavesOutWhatHasNotFinished() {
+    auto runs = compared_sweep();
+    runs[0].run.row.outcome.status = telemetry::RunStatus::stopped;
+    runs[0].run.row.outcome.steps = 3;
+    runs[1].run.row.outcome.status = telemetry::RunStatus::queued;
+    runs[1].run.row.outcome.steps = 0;
+    runs[3].run.row.outcome.status = telemetry::RunStatus::failed;
+    runs[4].run.row.outcome.status = telemetry::RunStatus::running;
+    runs[5].run.row.outcome.status = telemetry::RunStatus::interrupted;
+    TableHere here(runs);
+    here.view.set_grouping("repeats");
+    QCOMPARE(here.text(0, "runs"), QString("1 of 3"));
+    QCOMPARE(here.text(0, "steps"), QString("500"));
+    QCOMPARE(here.text(1, "runs"), QString("0 of 3"));
+    QCOMPARE(here.text(1, "steps"), QString());
+    QCOMPARE(here.text(2, "runs"), QString("3"));
+  }
+
+  /// Repeats with one seed learn the same: they are no further evidence.
+  void oneSeedCountsOnce() {
+    auto runs = compared_sweep();
+    runs.push_back(compared_run(25, 16, 0.001, 1));
+    TableHere here(runs);
+    here.view.set_grouping("repeats");
+    QCOMPARE(here.text(0, "runs"), QString("4"));
+    QCOMPARE(here.text(0, "validation accuracy"), QString("94.94 % ± 0.25 (n = 3)"));
   }
 };
 

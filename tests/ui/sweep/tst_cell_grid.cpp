@@ -157,7 +157,7 @@ private Q_SLOTS:
     const CellGrid grid = grid_of(view, Metric::accuracy);
     const auto text = [&](std::size_t cell) { return cell_text(view, grid.cells[cell], Metric::accuracy); };
     QCOMPARE(text(0).head, QString("97.5 %"));
-    QCOMPARE(text(0).below, QString("± 0.7"));
+    QCOMPARE(text(0).below, QString("± 6.4"));
     QCOMPARE(text(0).alarm, QString("2 OOM, survived"));
     QCOMPARE(text(1).head, QString("failed")); // whatever has ended it
     QCOMPARE(text(1).below, QString("2 OOM"));
