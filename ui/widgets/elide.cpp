@@ -1,5 +1,6 @@
 #include "ui/widgets/elide.h"
 
+#include <QAbstractItemView>
 #include <QApplication>
 #include <QStyle>
 
@@ -64,6 +65,9 @@ QString fitted_text(const QString& text, const QFontMetricsF& metrics, double wi
 }
 
 void fit_text(QStyleOptionViewItem& option) {
+  // At the edges of a view that scrolls, what is seen of a cell is all the room that there is.
+  if (const auto* view = qobject_cast<const QAbstractItemView*>(option.widget))
+    option.rect &= view->viewport()->rect();
   const QStyle* style = option.widget ? option.widget->style() : QApplication::style();
   const QRect room = style->subElementRect(QStyle::SE_ItemViewItemText, &option, option.widget);
   const int margin = style->pixelMetric(QStyle::PM_FocusFrameHMargin, &option, option.widget) + 1;

@@ -15,7 +15,8 @@ bool is_number_word(QStringView word);
 /// out, with all that it would be cut from. Texts are left to right.
 QString fitted_text(const QString& text, const QFontMetricsF& metrics, double width, Qt::TextElideMode mode);
 
-/// The option of a cell of a table as it is painted: with the text that fits. `option` is initialized.
+/// The option of a cell of a table as it is painted: with the part of the cell that is seen, and the text that fits.
+/// `option` is initialized.
 void fit_text(QStyleOptionViewItem& option);
 
 } // namespace batchscope::ui

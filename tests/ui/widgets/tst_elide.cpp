@@ -102,8 +102,34 @@ private Q_SLOTS:
         QStringList before = numbers_in(texts[column]);
         for (const QString& number : numbers_in(QString(shown).replace(QChar(u'…'), u' ')))
           QVERIFY2(before.removeOne(number), qPrintable(shown));
-        QVERIFY(width < 290 || shown == texts[column]);
+        QVERIFY(width < 290 || shown == texts[column] || option.rect.right() > table.viewport()->width());
       }
+  }
+
+  /// A cell that the edge of the table cuts.
+  void cellsAtTheEdge() {
+    QStandardItemModel model(1, 2);
+    for (int column = 0; column < 2; ++column)
+      model.setItem(0, column, new QStandardItem("12,345,678"));
+    QTableView table;
+    table.setModel(&model);
+    prepare_table(table);
+    table.resize(200, 100);
+    table.setColumnWidth(0, 170);
+    table.setColumnWidth(1, 170);
+    table.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&table));
+    auto* cells = qobject_cast<CellDelegate*>(table.itemDelegate());
+    const auto shown = [&](int column) {
+      QStyleOptionViewItem option;
+      option.initFrom(&table);
+      option.font = table.font();
+      option.widget = &table;
+      option.rect = table.visualRect(model.index(0, column));
+      return cells->shown_text(option, model.index(0, column));
+    };
+    QCOMPARE(shown(0), QString("12,345,678"));
+    QVERIFY2(shown(1).size() <= 1, qPrintable(shown(1)));
   }
 };
 
