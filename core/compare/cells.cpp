@@ -112,6 +112,7 @@ Cells cells_of(const Comparison& comparison, const Answer& answer) {
   cells.rows.resize(standings.size());
   cells.numbers.resize(standings.size());
   std::vector<std::size_t> first_runs;
+  first_runs.reserve(standings.size());
   for (const Standing& standing : standings)
     first_runs.push_back(standing.group.runs.front());
   std::vector<std::string> keys;
