@@ -40,9 +40,7 @@ public:
   const std::vector<Score>& scores(const ComparedRun& run) const { return accuracy_ ? run.accuracies : run.losses; }
   /// So that larger is better.
   double better(double value) const { return accuracy_ ? value : -value; }
-  std::string text(double better) const {
-    return accuracy_ ? fmt::format("{:.2f} %", 100 * better) : fmt::format("{:.4g}", -better);
-  }
+  std::string text(double better) const { return value_text(kind(), accuracy_ ? better : -better); }
   ValueKind kind() const { return accuracy_ ? ValueKind::fraction : ValueKind::number; }
 
 private:

@@ -33,9 +33,8 @@ struct Standing {
   std::vector<double> results; ///< the same as measured: accuracy, loss, examples per second, or seconds to the target
   std::vector<std::string> seeds; ///< of those runs
   std::int64_t without = 0;       ///< finished runs that have no value, such as those that never reach the target
-  std::string
-      text; ///< mean of the results, half of its 95 % interval, `98.20 % ± 0.30 over 3 seeds`; empty without any
-  bool same_as_best = false; ///< cannot be told apart from the best
+  std::string text;               ///< of the results, see MeanText: `98.20 % ± 0.30 over 3 seeds`; empty without any
+  bool same_as_best = false;      ///< cannot be told apart from the best
 };
 
 /// Which settings to use, in one or two sentences, and how sure that is.

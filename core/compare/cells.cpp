@@ -47,8 +47,8 @@ std::vector<double> numbers_of(const Column& column) {
 }
 
 void add_mean(Cells& cells, std::size_t row, const Comparison& comparison, const Column& column,
-              const std::vector<std::size_t>& runs) {
-  const Summary summary = summary_of(comparison, runs, numbers_of(column), is_learnt(column.key));
+              const std::vector<double>& numbers, const std::vector<std::size_t>& runs) {
+  const Summary summary = summary_of(comparison, runs, numbers, is_learnt(column.key));
   if (summary.n == 0)
     add_cell(cells, row, "-");
   else
@@ -56,9 +56,8 @@ void add_mean(Cells& cells, std::size_t row, const Comparison& comparison, const
 }
 
 void add_highest(Cells& cells, std::size_t row, const Comparison& comparison, const Column& column,
-                 const std::vector<std::size_t>& runs) {
+                 const std::vector<double>& numbers, const std::vector<std::size_t>& runs) {
   std::optional<double> highest;
-  const std::vector<double> numbers = numbers_of(column);
   for (const std::size_t run : runs)
     if (counts(comparison.runs[run]) && !std::isnan(numbers[run]))
       highest = std::max(highest.value_or(numbers[run]), numbers[run]);
@@ -67,9 +66,8 @@ void add_highest(Cells& cells, std::size_t row, const Comparison& comparison, co
 
 /// `3`, or `2 of 3` if one of them does not count.
 void add_count(Cells& cells, std::size_t row, const Comparison& comparison, const std::vector<std::size_t>& runs) {
-  const auto of = static_cast<std::size_t>(
-      std::count_if(runs.begin(), runs.end(), [&](std::size_t run) { return counts(comparison.runs[run]); }));
-  add_cell(cells, row, of == runs.size() ? std::to_string(of) : fmt::format("{} of {}", of, runs.size()),
+  const std::int64_t of = counted(comparison, runs);
+  add_cell(cells, row, of == std::ssize(runs) ? std::to_string(of) : fmt::format("{} of {}", of, runs.size()),
            static_cast<double>(of));
 }
 
@@ -133,8 +131,9 @@ Cells cells_of(const Comparison& comparison, const Answer& answer) {
       continue;
     cells.header.push_back({title(column), true});
     const auto add = column.key == "peak_bytes" ? add_highest : add_mean;
+    const std::vector<double> numbers = numbers_of(column);
     for (std::size_t row = 0; row < standings.size(); ++row)
-      add(cells, row, comparison, column, standings[row].group.runs);
+      add(cells, row, comparison, column, numbers, standings[row].group.runs);
   }
   return cells;
 }

@@ -11,17 +11,18 @@ bool counts(const ComparedRun& run) {
   return run.row.outcome.status == telemetry::RunStatus::finished;
 }
 
+std::int64_t counted(const Comparison& comparison, const std::vector<std::size_t>& runs) {
+  return std::count_if(runs.begin(), runs.end(), [&](std::size_t run) { return counts(comparison.runs[run]); });
+}
+
 bool is_learnt(const std::string& name) {
   constexpr std::array<std::string_view, 4> of_the_machine{"seconds", "examples_per_second", "oom_events", "workers"};
   return std::find(of_the_machine.begin(), of_the_machine.end(), name) == of_the_machine.end() &&
          !name.ends_with("_bytes") && !name.ends_with("_seconds") && !name.ends_with("_per_second");
 }
 
-bool Evidence::adds(std::size_t index) {
-  const ComparedRun& run = comparison_.runs[index];
-  if (!learnt_ || run.row.settings.program || !run.spec.contains("seed"))
-    return true;
-  return seen_.emplace(comparison_.group_of[index], setting_text(run, "seed")).second;
+bool Evidence::adds(std::size_t run) {
+  return !learnt_ || seen_.insert(comparison_.learnt_as[run]).second;
 }
 
 Summary summary_of(const Comparison& comparison, const std::vector<std::size_t>& runs,

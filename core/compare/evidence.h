@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstddef>
-#include <set>
+#include <cstdint>
 #include <string>
-#include <utility>
+#include <unordered_set>
 #include <vector>
 
 #include "core/compare/runs.h"
@@ -15,6 +15,8 @@ namespace batchscope::compare {
 /// Whether the results of a run are those of a whole training: it has finished. One that is not over, or was stopped,
 /// skipped, or has failed has those of a part of it, or none.
 bool counts(const ComparedRun& run);
+/// How many of these do.
+std::int64_t counted(const Comparison& comparison, const std::vector<std::size_t>& runs);
 
 /// Whether training with one seed comes to the same value again (a score, a loss, steps); times and memory do not.
 /// `name` of an outcome's field or of a series.
@@ -32,7 +34,7 @@ public:
 private:
   const Comparison& comparison_;
   const bool learnt_;
-  std::set<std::pair<std::size_t, std::string>> seen_; ///< group and seed
+  std::unordered_set<std::size_t> seen_; ///< Comparison::learnt_as
 };
 
 /// What these runs came to: of those that count, have a finite value (`values` by run), and are evidence of their own.

@@ -75,8 +75,13 @@ int decimals_for(double half) {
   return std::max(0, (begins_low ? 1 : 0) - exponent);
 }
 
-/// A value whose spread is not known, or not seen in its digits.
-std::string alone(ValueKind kind, double value) {
+} // namespace
+
+std::string MeanText::whole() const {
+  return half.empty() ? mean : mean + " ± " + half;
+}
+
+std::string value_text(ValueKind kind, double value) {
   switch (kind) {
   case ValueKind::bytes:
     return format_bytes(static_cast<std::uint64_t>(std::max(value, 0.0)));
@@ -85,30 +90,24 @@ std::string alone(ValueKind kind, double value) {
   case ValueKind::fraction:
     return fmt::format("{:.2f} %", 100 * value);
   case ValueKind::count:
-    return fixed(value, 0);
+    return format_count(std::llround(value));
   default:
     return fmt::format("{:.4g}", value);
   }
-}
-
-} // namespace
-
-std::string MeanText::whole() const {
-  return half.empty() ? mean : mean + " ± " + half;
 }
 
 MeanText mean_text(ValueKind kind, const Summary& summary) {
   constexpr double minutes = 100; // from here on, seconds
   const std::optional<double> half = half_interval(summary);
   if (kind == ValueKind::seconds && summary.mean >= minutes)
-    return {alone(kind, summary.mean), half && *half >= 0.5 ? format_duration(*half) : std::string()};
+    return {value_text(kind, summary.mean), half && *half >= 0.5 ? format_duration(*half) : std::string()};
   const Unit unit = unit_of(kind, summary.mean);
   const double mean = summary.mean * unit.factor, of_mean = half.value_or(0) * unit.factor;
   const int most_decimals = std::max(0, most_digits - 1 - exponent_of(mean));
   const int decimals = std::max(std::min(decimals_for(of_mean), most_decimals), unit.least_decimals);
   const std::string half_text = fixed(of_mean, decimals);
   if (half_text.find_first_of("123456789") == std::string::npos)
-    return {alone(kind, summary.mean), {}};
+    return {value_text(kind, summary.mean), {}};
   return {fixed(mean, decimals) + unit.suffix, unit.of_both ? half_text + unit.suffix : half_text};
 }
 

@@ -16,6 +16,8 @@ struct MeanText {
   /// `96.30 % ± 0.07`
   std::string whole() const;
 };
+/// A number with its unit: `96.30 %`, `3.3 MB`, `8,000`, `0.1325`.
+std::string value_text(telemetry::ValueKind kind, double value);
 /// `summary.n` is at least 1.
 MeanText mean_text(telemetry::ValueKind kind, const Summary& summary);
 

@@ -283,9 +283,15 @@ std::string Group::label() const {
 Comparison::Comparison(std::vector<ComparedRun> compared)
     : runs(std::move(compared)), settings(settings_of(runs)), groups(group_repeats(runs, settings)),
       group_of(runs.size()) {
+  std::map<std::pair<std::size_t, std::string>, std::size_t> first;
+  learnt_as.resize(runs.size());
   for (std::size_t group = 0; group < groups.size(); ++group)
-    for (const std::size_t run : groups[group].runs)
+    for (const std::size_t run : groups[group].runs) {
       group_of[run] = group;
+      const bool is_own = !runs[run].row.settings.program && runs[run].spec.contains("seed");
+      learnt_as[run] =
+          is_own ? first.emplace(std::pair(group, setting_text(runs[run], "seed")), run).first->second : run;
+    }
 }
 
 } // namespace batchscope::compare

@@ -62,6 +62,8 @@ struct Comparison {
   Settings settings;
   std::vector<Group> groups;         ///< in the order of their first runs
   std::vector<std::size_t> group_of; ///< by run
+  /// By run: the same number for repeats that learn the same, those of this program with one seed.
+  std::vector<std::size_t> learnt_as;
 };
 
 } // namespace batchscope::compare

@@ -42,6 +42,11 @@ ValueKind kind_of_setting(const std::string& key) {
   return key == "memory_budget" ? ValueKind::bytes : ValueKind::number;
 }
 
+/// Examples per second are shown as whole numbers.
+ValueKind shown_kind(const Column& column) {
+  return column.key == "examples_per_second" ? ValueKind::count : column.kind;
+}
+
 } // namespace
 
 std::vector<Column> setting_columns(const std::vector<ComparedRun>& runs, const std::vector<std::string>& keys) {
@@ -103,25 +108,16 @@ std::string text(const Column& column, std::size_t run) {
     return "-";
   if (!value.is_number())
     return value.is_string() ? value.get<std::string>() : json_text(value);
-  return column.kind == ValueKind::count ? format_count(value.get<std::int64_t>())
+  return column.kind == ValueKind::count ? format_count(value.get<std::int64_t>()) // also beyond a double's digits
                                          : text_of(column, value.get<double>());
 }
 
 std::string text_of(const Column& column, double value) {
-  switch (column.kind) {
-  case ValueKind::bytes:
-    return format_bytes(static_cast<std::uint64_t>(std::max(value, 0.0)));
-  case ValueKind::seconds:
-    return format_duration(value);
-  case ValueKind::fraction:
-    return fmt::format("{:.2f} %", 100 * value);
-  default:
-    return column.key == "examples_per_second" ? format_count(std::llround(value)) : fmt::format("{:.4g}", value);
-  }
+  return value_text(shown_kind(column), value);
 }
 
 MeanText mean_text(const Column& column, const Summary& summary) {
-  return mean_text(column.key == "examples_per_second" ? ValueKind::count : column.kind, summary);
+  return mean_text(shown_kind(column), summary);
 }
 
 std::string difference_text(const Column& column, std::size_t run, std::size_t baseline) {

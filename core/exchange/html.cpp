@@ -74,15 +74,6 @@ void write_tables(const compare::Comparison& comparison, const compare::Answer& 
   out << "</details>";
 }
 
-/// Group of each run: runs with the same settings have one colour.
-std::vector<std::size_t> colours_of(const std::vector<compare::Group>& groups, std::size_t runs) {
-  std::vector<std::size_t> colours(runs);
-  for (std::size_t group = 0; group < groups.size(); ++group)
-    for (const std::size_t run : groups[group].runs)
-      colours[run] = group;
-  return colours;
-}
-
 using Points = std::vector<std::pair<double, double>>;
 
 /// Means over parts of equally many points.
@@ -144,7 +135,7 @@ void write_plots(const store::RunReader& reader, const compare::Comparison& comp
   constexpr double megabyte = 1e6;
   const auto& runs = comparison.runs;
   const auto& groups = comparison.groups;
-  const auto colours = colours_of(groups, runs.size());
+  const auto& colours = comparison.group_of; // runs with the same settings have one
   const auto if_positive = [](double value) { return value > 0 ? std::optional(value) : std::nullopt; };
   const std::vector<std::string> plots = {
       batch_plot("Validation accuracy", "%", runs, colours,

@@ -150,15 +150,10 @@ std::optional<double> CompareTableModel::number(const Row& row, const CompareFie
   return same ? std::optional(value) : std::nullopt;
 }
 
-std::int64_t CompareTableModel::counted(const Row& row) const {
-  const auto& runs = view_.comparison().runs();
-  return std::count_if(row.runs.begin(), row.runs.end(), [&](std::size_t run) { return compare::counts(runs[run]); });
-}
-
 /// `3`, or `2 of 3` if one of them has not finished.
 QString CompareTableModel::count_text(const Row& row) const {
   const auto all = std::ssize(row.runs);
-  const std::int64_t of = counted(row);
+  const std::int64_t of = compare::counted(view_.comparison().compared, row.runs);
   return of == all ? format_count(all) : tr("%1 of %2").arg(format_count(of), format_count(all));
 }
 
@@ -174,7 +169,9 @@ QString CompareTableModel::field_text(const Row& row, const CompareField& field)
   if (summary.n == 0)
     return {};
   const QString text = QString::fromStdString(compare::mean_text(field.column, summary).whole());
-  return summary.n == counted(row) ? text : tr("%1 (n = %2)").arg(text, format_count(summary.n));
+  return summary.n == compare::counted(view_.comparison().compared, row.runs)
+             ? text
+             : tr("%1 (n = %2)").arg(text, format_count(summary.n));
 }
 
 QString CompareTableModel::difference_text(const Row& row, const CompareField& field) const {

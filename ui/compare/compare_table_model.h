@@ -74,7 +74,6 @@ private:
   bool grouped() const { return !view_.groups().field.isEmpty(); }
   const CompareField& field(const Column& column) const;
   std::optional<double> number(const Row& row, const CompareField& field) const;
-  std::int64_t counted(const Row& row) const;
   QString count_text(const Row& row) const;
   std::optional<std::size_t> baseline_run() const;
   QString field_text(const Row& row, const CompareField& field) const;

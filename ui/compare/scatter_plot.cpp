@@ -175,18 +175,21 @@ QPointF ScatterPlot::on_screen(const QPointF& place) const {
   return {plot.left() + place.x() * plot.width(), plot.bottom() - place.y() * plot.height()};
 }
 
-std::optional<QPointF> ScatterPlot::position(std::size_t run) const {
+const ScatterPlot::Spot* ScatterPlot::spot_of(std::size_t run) const {
   for (const Spot& spot : spots_)
     if (std::find(spot.runs.begin(), spot.runs.end(), run) != spot.runs.end())
-      return on_screen(spot.at);
-  return std::nullopt;
+      return &spot;
+  return nullptr;
+}
+
+std::optional<QPointF> ScatterPlot::position(std::size_t run) const {
+  const Spot* spot = spot_of(run);
+  return spot ? std::optional(on_screen(spot->at)) : std::nullopt;
 }
 
 std::optional<QPointF> ScatterPlot::values(std::size_t run) const {
-  for (const Spot& spot : spots_)
-    if (std::find(spot.runs.begin(), spot.runs.end(), run) != spot.runs.end())
-      return spot.values;
-  return std::nullopt;
+  const Spot* spot = spot_of(run);
+  return spot ? std::optional(spot->values) : std::nullopt;
 }
 
 const ScatterPlot::Spot* ScatterPlot::spot_at(const QPointF& at) const {

@@ -57,6 +57,7 @@ private:
   QRectF plot_rect() const;
   QPointF on_screen(const QPointF& place) const;
   const Spot* spot_at(const QPointF& at) const;
+  const Spot* spot_of(std::size_t run) const; ///< null if it has none
   void paint_grid(QPainter& painter) const;
   void paint_front(QPainter& painter) const;
   void paint_spots(QPainter& painter) const;

@@ -13,18 +13,19 @@
 namespace batchscope::ui {
 
 void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
-  QStyleOptionViewItem shown = option;
-  initStyleOption(&shown, index);
-  fit_text(shown);
+  const QStyleOptionViewItem shown = as_painted(option, index);
   const QStyle* style = shown.widget ? shown.widget->style() : QApplication::style();
   style->drawControl(QStyle::CE_ItemViewItem, &shown, painter, shown.widget);
 }
 
 QString CellDelegate::shown_text(const QStyleOptionViewItem& option, const QModelIndex& index) const {
-  QStyleOptionViewItem shown = option;
-  initStyleOption(&shown, index);
-  fit_text(shown);
-  return shown.text;
+  return as_painted(option, index).text;
+}
+
+QStyleOptionViewItem CellDelegate::as_painted(QStyleOptionViewItem option, const QModelIndex& index) const {
+  initStyleOption(&option, index);
+  fit_text(option);
+  return option;
 }
 
 bool CellDelegate::helpEvent(QHelpEvent* event, QAbstractItemView* view, const QStyleOptionViewItem& option,

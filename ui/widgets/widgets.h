@@ -93,6 +93,9 @@ public:
                  const QModelIndex& index) override;
   /// The text as it is painted.
   QString shown_text(const QStyleOptionViewItem& option, const QModelIndex& index) const;
+
+private:
+  QStyleOptionViewItem as_painted(QStyleOptionViewItem option, const QModelIndex& index) const;
 };
 
 /// Table cells that keep their text colours in a selected row.
