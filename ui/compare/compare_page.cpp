@@ -255,18 +255,16 @@ void ComparePage::compared() {
 }
 
 void ComparePage::take(const std::shared_ptr<const Comparison>& comparison) {
-  std::vector<std::size_t> visible;
+  CompareFilter::Selection selection;
   try {
-    const CompareFilter filter(*comparison, header_->filter().text());
-    visible = filter.apply();
-    selected_by_ = filter.result();
+    selection = CompareFilter(*comparison, header_->filter().text()).apply();
     header_->show_filter_error({});
   } catch (const Error& error) { // it names a field that these runs do not have
-    visible = CompareFilter(*comparison, {}).apply();
-    selected_by_.clear();
+    selection = CompareFilter(*comparison, {}).apply();
     header_->show_filter_error(QString::fromUtf8(error.what()));
   }
-  view_.set_comparison(comparison, std::move(visible));
+  selected_by_ = selection.result;
+  view_.set_comparison(comparison, std::move(selection.runs));
   fill_scatter_fields();
   show_place();
   ask_for_answer();
@@ -276,11 +274,10 @@ void ComparePage::take(const std::shared_ptr<const Comparison>& comparison) {
 
 void ComparePage::filter(const QString& text) {
   try {
-    const CompareFilter filter(view_.comparison(), text);
-    std::vector<std::size_t> visible = filter.apply();
-    selected_by_ = filter.result();
+    CompareFilter::Selection selection = CompareFilter(view_.comparison(), text).apply();
     header_->show_filter_error({});
-    view_.set_visible(std::move(visible));
+    selected_by_ = selection.result;
+    view_.set_visible(std::move(selection.runs));
   } catch (const Error& error) { // mostly: it is being typed
     header_->show_filter_error(QString::fromUtf8(error.what()));
     return;

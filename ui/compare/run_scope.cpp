@@ -114,12 +114,12 @@ CompareFilter::CompareFilter(const Comparison& comparison, const QString& text) 
   if (is_comparison(trimmed)) {
     const filter::Condition condition =
         filter::parse_condition(trimmed.toStdString(), filter_fields(comparison), "Filter");
-    accepts_ = [&comparison, condition, result = result_](std::size_t run) {
-      return condition(RunValues(comparison, run, *result));
+    accepts_ = [&comparison, condition](std::size_t run, QString& result) {
+      return condition(RunValues(comparison, run, result));
     };
   } else {
     const QStringList words = trimmed.toLower().split(u' ', Qt::SkipEmptyParts);
-    accepts_ = [&comparison, words](std::size_t run) {
+    accepts_ = [&comparison, words](std::size_t run, QString& /*result*/) {
       if (words.isEmpty())
         return true;
       const QString texts = words_of(comparison, run);
@@ -128,12 +128,12 @@ CompareFilter::CompareFilter(const Comparison& comparison, const QString& text) 
   }
 }
 
-std::vector<std::size_t> CompareFilter::apply() const {
-  std::vector<std::size_t> runs;
+CompareFilter::Selection CompareFilter::apply() const {
+  Selection selection;
   for (std::size_t run = 0; run < comparison_.runs().size(); ++run)
-    if (accepts_(run))
-      runs.push_back(run);
-  return runs;
+    if (accepts_(run, selection.result))
+      selection.runs.push_back(run);
+  return selection;
 }
 
 QStringList CompareFilter::fields(const Comparison& comparison) {

@@ -4,7 +4,6 @@
 #include <QString>
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -32,17 +31,17 @@ class CompareFilter {
 public:
   /// Throws Error (input) for a comparison that is not valid.
   CompareFilter(const Comparison& comparison, const QString& text);
-  /// The runs that it leaves, ascending.
-  std::vector<std::size_t> apply() const;
-  /// Title of a result that apply() has selected runs by; empty: none. The means of what it leaves are biased.
-  const QString& result() const { return *result_; }
+  struct Selection {
+    std::vector<std::size_t> runs; ///< that it leaves, ascending
+    QString result;                ///< title of one that they are selected by: their means are biased; empty: none
+  };
+  Selection apply() const;
   /// Names that it accepts, for help.
   static QStringList fields(const Comparison& comparison);
 
 private:
   const Comparison& comparison_;
-  std::function<bool(std::size_t)> accepts_;
-  std::shared_ptr<QString> result_ = std::make_shared<QString>();
+  std::function<bool(std::size_t, QString& result)> accepts_;
 };
 
 } // namespace batchscope::ui

@@ -102,7 +102,7 @@ private Q_SLOTS:
     auto runs = compared_sweep();
     runs[3].run.row.tags = runs[7].run.row.tags = {"best", "old"};
     const Comparison comparison = make_comparison(runs);
-    QTEST(int(CompareFilter(comparison, text).apply().size()), "left");
+    QTEST(int(CompareFilter(comparison, text).apply().runs.size()), "left");
   }
 
   void refusesAFilterWithItsReason() {
