@@ -92,7 +92,7 @@ CompareCost measure_compare(std::size_t count) {
   for (QWidget* widget :
        {static_cast<QWidget*>(&parallel), static_cast<QWidget*>(&scatter), static_cast<QWidget*>(&table)})
     widget->show();
-  view.set_comparison(comparison, CompareFilter(*comparison, {}).apply());
+  view.set_comparison(comparison, CompareFilter(*comparison, {}).apply().runs);
   view.set_answer(answer);
   scatter.set_fields("result:peak_bytes", "result:validation_accuracy");
   QTest::qWait(100);
@@ -119,7 +119,7 @@ CompareCost measure_compare(std::size_t count) {
   view.clear_marks();
 
   cost.filter =
-      milliseconds([&] { view.set_visible(CompareFilter(*comparison, "batch >= 64 and lr < 0.01").apply()); });
+      milliseconds([&] { view.set_visible(CompareFilter(*comparison, "batch >= 64 and lr < 0.01").apply().runs); });
   cost.table = milliseconds([&] { table.grab(); });
   return cost;
 }
