@@ -187,16 +187,12 @@ const Standing& smallest_of_the_best(const std::vector<Standing>& standings) {
   return *chosen;
 }
 
-/// The smallest batch whose throughput is within 5 % of the best; or cannot be told apart from it and is not clearly
-/// slower, however uncertain that is.
+/// The smallest batch whose throughput is within 5 % of the best.
 const Standing& knee_of(const std::vector<Standing>& standings) {
-  const double best = standings.front().summary.mean;
-  const double enough = best * (1 - search::knee_tolerance);
-  const double at_least = enough - best * search::max_knee_noise;
+  const double enough = standings.front().summary.mean * (1 - search::knee_tolerance);
   const Standing* chosen = &standings.front();
   for (const Standing& standing : standings)
-    if (!standing.values.empty() &&
-        (standing.summary.mean >= enough || (standing.same_as_best && standing.summary.mean >= at_least)) &&
+    if (!standing.values.empty() && standing.summary.mean >= enough &&
         standing.group.batch.value_or(0) < chosen->group.batch.value_or(0))
       chosen = &standing;
   return *chosen;
@@ -255,7 +251,6 @@ std::string reason(const std::vector<Standing>& standings, const Standing& chose
     return fmt::format("{}: the best {}, {}.", capitalized(chosen.group.label()), what, best.text);
   const std::string by_knee = fmt::format("is within {:g} % of the best,", 100 * search::knee_tolerance);
   const std::string close = goal.kind != Goal::Kind::throughput ? "is within the spread of repeats of the best,"
-                            : chosen.same_as_best               ? "cannot be told apart from the best,"
                                                                 : by_knee;
   return fmt::format("{}: {} {}, the smallest batch size that {} {} ({}).", capitalized(chosen.group.label()), what,
                      chosen.text, close, best.group.label(), best.text);

@@ -15,14 +15,18 @@ Probe SimulatedDevice::run(const Proposal& proposal) {
 
 std::optional<std::int64_t> knee(const std::vector<Timing>& timings, double tolerance) {
   double best = 0;
+  double may_be_best = 0;
   for (const Timing& timing : timings)
-    if (std::isfinite(timing.examples_per_second))
+    if (std::isfinite(timing.examples_per_second)) {
       best = std::max(best, timing.examples_per_second);
+      may_be_best = std::max(may_be_best, timing.examples_per_second * (1 + timing.uncertainty / 2));
+    }
   std::optional<std::int64_t> smallest;
   for (const Timing& timing : timings) {
     const double rate = timing.examples_per_second;
-    const bool good = rate > 0 && rate * (1 + std::min(timing.uncertainty, max_knee_noise)) >= (1 - tolerance) * best;
-    if (good && std::isfinite(rate) && (!smallest || timing.batch < *smallest))
+    const bool good = std::isfinite(rate) && rate > 0 && rate * (1 - timing.uncertainty) >= (1 - tolerance) * best &&
+                      rate >= (1 - tolerance) * may_be_best;
+    if (good && (!smallest || timing.batch < *smallest))
       smallest = timing.batch;
   }
   return smallest;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/processor_time.h"
 #include "core/predict/peak_curve.h"
 #include "core/predict/peak_predictor.h"
 #include "core/telemetry/trace.h"
@@ -76,17 +77,22 @@ public:
 /// A finder of one of the strategies (strategy.h). Throws Error (input) for an unknown name or an option out of range.
 std::unique_ptr<Finder> make_finder(const std::string& strategy, const FinderOptions& options);
 
-/// Throughput of one size known to fit, over one or more stretches of whole steps; see measure_throughput().
+/// Throughput of one size known to fit, over one or more stretches of whole steps; see measure_throughput(). If some
+/// stretches were disturbed by other work and some were not, only those count that were not; if all were, these are
+/// estimates for a free machine (ProcessorShare).
 struct Timing {
   std::int64_t batch = 0;
   double seconds = 0;             ///< per optimizer step; the median of the stretches
   double examples_per_second = 0; ///< the median of the stretches
   double slowest = 0;             ///< examples per second of the slowest stretch
   double fastest = 0;             ///< of the fastest stretch
-  int stretches = 1;
+  int stretches = 1;              ///< that count
   /// Relative uncertainty of the throughput compared with that of the fastest size: two standard errors. 0 if it was
   /// timed once, and for the fastest size itself.
   double uncertainty = 0;
+  double lost = 0; ///< fraction of these stretches that other work took, 0..1
+
+  bool disturbed() const { return lost >= disturbed_from; }
 };
 
 /// A size that can be no answer, for another reason than memory.
@@ -139,11 +145,10 @@ private:
 };
 
 inline constexpr double knee_tolerance = 0.05;
-/// A size that is slower by more than the tolerance plus this is not the knee, however uncertain its timing.
-inline constexpr double max_knee_noise = 0.1;
 
-/// The knee: the smallest size whose throughput is within `tolerance` of the best measured one, or does not differ
-/// significantly from a throughput that is (Timing::uncertainty).
+/// The knee: the smallest size whose throughput is within `tolerance` of the best one for all that is known, which is
+/// that it is by its whole uncertainty within that of the fastest size measured, and by half the uncertainty of each
+/// other size within that. Nothing if the timings do not tell.
 std::optional<std::int64_t> knee(const std::vector<Timing>& timings, double tolerance = knee_tolerance);
 
 /// The safe size if memory is unknown: floor(largest * (1 - margin)), at least 1.

@@ -30,7 +30,8 @@ Json timing_json(const Timing& timing) {
           {"slowest", json_number(timing.slowest)},
           {"fastest", json_number(timing.fastest)},
           {"stretches", timing.stretches},
-          {"uncertainty", json_number(timing.uncertainty)}};
+          {"uncertainty", json_number(timing.uncertainty)},
+          {"lost", json_number(timing.lost)}};
 }
 
 Json left_out_json(const LeftOut& size) {
@@ -125,6 +126,7 @@ Timing timing_from(const Json& json) {
   read(json, "stretches", stretches);
   timing.stretches = static_cast<int>(stretches);
   read(json, "uncertainty", timing.uncertainty);
+  read(json, "lost", timing.lost);
   return timing;
 }
 

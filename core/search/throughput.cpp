@@ -16,8 +16,9 @@ namespace {
 
 constexpr int min_rounds = 3;
 constexpr int max_rounds = 9;
-/// If timing has taken this long, two rounds are enough.
+/// If timing has taken this long, two rounds are enough; other work makes it take longer.
 constexpr double max_seconds = 20;
+constexpr double max_disturbed_seconds = 40;
 /// A size whose fastest stretch is slower than this fraction of the best throughput is not timed again: after one
 /// round, after two, and after more. Early stretches may have been disturbed, but hardly all of them.
 constexpr std::array<double, 3> hopeless{0.35, 0.5, 0.8};
@@ -25,29 +26,65 @@ constexpr std::array<double, 3> hopeless{0.35, 0.5, 0.8};
 /// 1.2533 for the median of normal values, times 1.4826 from that deviation to theirs.
 constexpr double error_of_median = 1.2533 * 1.4826;
 
-/// A size and its stretches: entry i of each list is from round i.
+bool is_disturbed(const Stretch& stretch) {
+  return stretch.lost >= disturbed_from;
+}
+
+/// Twice the standard error of the median.
+double uncertainty_of(std::vector<double> logarithms) {
+  if (logarithms.size() < 2)
+    return 0;
+  const double centre = median(logarithms);
+  for (double& each : logarithms)
+    each = std::abs(each - centre);
+  return 2 * error_of_median * median(logarithms) / std::sqrt(static_cast<double>(logarithms.size()));
+}
+
+/// A size and its stretches: entry i is from round i.
 struct Timed {
   std::int64_t batch = 0;
-  std::vector<double> step_seconds{};
-  std::vector<double> rates{};
+  std::vector<Stretch> stretches{};
   bool racing = true; ///< can still be the knee
+
+  /// Whether only those count that were not disturbed.
+  bool has_calm() const { return !std::all_of(stretches.begin(), stretches.end(), is_disturbed); }
+  bool counts(const Stretch& stretch) const { return !is_disturbed(stretch) || !has_calm(); }
+  std::vector<double> counting(double Stretch::*member) const {
+    std::vector<double> values;
+    for (const Stretch& stretch : stretches)
+      if (counts(stretch))
+        values.push_back(stretch.*member);
+    return values;
+  }
+  std::vector<double> rates() const { return counting(&Stretch::examples_per_second); }
+  double rate() const { return median(rates()); }
+  double fastest() const {
+    const std::vector<double> all = rates();
+    return *std::max_element(all.begin(), all.end());
+  }
 };
 
 /// Twice the standard error of the relative speed of two sizes. Compares pairs of the same round, so that disturbances
-/// of both cancel out.
+/// of both cancel out; without two such pairs, the two by themselves.
 double uncertainty(const Timed& size, const Timed& best) {
-  const std::size_t pairs = std::min(size.rates.size(), best.rates.size());
-  if (&size == &best || pairs < 2)
+  if (&size == &best)
     return 0;
   std::vector<double> ratios;
-  for (std::size_t i = 0; i < pairs; ++i)
-    ratios.push_back(std::log(size.rates[i] / best.rates[i]));
-  const double centre = median(ratios);
-  for (double& ratio : ratios)
-    ratio = std::abs(ratio - centre);
-  const double fraction = 2 * error_of_median * median(ratios) / std::sqrt(static_cast<double>(pairs));
+  for (std::size_t i = 0; i < std::min(size.stretches.size(), best.stretches.size()); ++i)
+    if (const Stretch &own = size.stretches[i], &other = best.stretches[i]; size.counts(own) && best.counts(other))
+      ratios.push_back(std::log(own.examples_per_second / other.examples_per_second));
+  double fraction = uncertainty_of(ratios);
+  if (ratios.size() < 2) {
+    const auto alone = [](const Timed& timed) {
+      std::vector<double> rates = timed.rates();
+      for (double& rate : rates)
+        rate = std::log(rate);
+      return uncertainty_of(std::move(rates));
+    };
+    fraction = std::hypot(alone(size), alone(best));
+  }
   // It is not faster than its fastest stretch.
-  return std::min(fraction, *std::max_element(size.rates.begin(), size.rates.end()) / median(size.rates) - 1);
+  return std::min(fraction, size.fastest() / size.rate() - 1);
 }
 
 class Race {
@@ -62,7 +99,7 @@ public:
   std::vector<Timing> run() {
     for (int round = 0; round < max_rounds && !over(round); ++round) {
       time_all(round % 2 == 1);
-      std::erase_if(sizes_, [](const Timed& size) { return size.rates.empty(); });
+      std::erase_if(sizes_, [](const Timed& size) { return size.stretches.empty(); });
       drop_hopeless(hopeless[std::min<std::size_t>(static_cast<std::size_t>(round), hopeless.size() - 1)]);
     }
     return timings();
@@ -77,13 +114,12 @@ private:
         continue;
       const auto stretch = time_(size.batch);
       if (!stretch) {
-        size.rates.clear(); // it does not fit any more, and is no answer
+        size.stretches.clear(); // it does not fit any more, and is no answer
         size.racing = false;
         continue;
       }
       seconds_ += stretch->spent_seconds;
-      size.step_seconds.push_back(stretch->step_seconds);
-      size.rates.push_back(stretch->examples_per_second);
+      size.stretches.push_back(*stretch);
       if (on_timing_)
         on_timing_(timing_of(size, size));
     }
@@ -92,7 +128,7 @@ private:
   const Timed* best() const {
     const Timed* best = nullptr;
     for (const Timed& size : sizes_)
-      if (!best || median(size.rates) > median(best->rates))
+      if (!best || size.rate() > best->rate())
         best = &size;
     return best;
   }
@@ -101,16 +137,19 @@ private:
     const Timed* fastest = best();
     if (!fastest)
       return;
-    const double bound = fraction * median(fastest->rates);
+    const double bound = fraction * fastest->rate();
     for (Timed& size : sizes_)
-      size.racing = size.racing && *std::max_element(size.rates.begin(), size.rates.end()) >= bound;
+      size.racing = size.racing && size.fastest() >= bound;
   }
 
   bool over(int rounds) const {
     const auto racing = std::count_if(sizes_.begin(), sizes_.end(), [](const Timed& size) { return size.racing; });
     if (racing == 0 || (rounds >= 1 && racing == 1))
       return true;
-    return (rounds >= 2 && seconds_ > max_seconds) || (rounds >= min_rounds && settled());
+    const bool disturbed =
+        std::any_of(sizes_.begin(), sizes_.end(), [](const Timed& size) { return size.racing && !size.has_calm(); });
+    return (rounds >= 2 && seconds_ > (disturbed ? max_disturbed_seconds : max_seconds)) ||
+           (rounds >= min_rounds && settled());
   }
 
   /// Whether more rounds would hardly move the knee: for the knee and for each smaller size, either all stretches are
@@ -118,21 +157,23 @@ private:
   bool settled() const {
     const std::vector<Timing> all = timings();
     const auto knee_now = knee(all);
-    const double bound = (1 - knee_tolerance) * median(best()->rates);
-    return std::none_of(all.begin(), all.end(), [&](const Timing& timing) {
-      return knee_now && timing.batch <= *knee_now && timing.slowest < bound && timing.fastest >= bound;
-    });
+    const double bound = (1 - knee_tolerance) * best()->rate();
+    return knee_now && std::none_of(all.begin(), all.end(), [&](const Timing& timing) {
+             return timing.batch <= *knee_now && timing.slowest < bound && timing.fastest >= bound;
+           });
   }
 
   static Timing timing_of(const Timed& size, const Timed& best) {
-    const auto [slowest, fastest] = std::minmax_element(size.rates.begin(), size.rates.end());
+    const std::vector<double> rates = size.rates();
+    const auto [slowest, fastest] = std::minmax_element(rates.begin(), rates.end());
     return {.batch = size.batch,
-            .seconds = median(size.step_seconds),
-            .examples_per_second = median(size.rates),
+            .seconds = median(size.counting(&Stretch::step_seconds)),
+            .examples_per_second = median(rates),
             .slowest = *slowest,
             .fastest = *fastest,
-            .stretches = static_cast<int>(size.rates.size()),
-            .uncertainty = uncertainty(size, best)};
+            .stretches = static_cast<int>(rates.size()),
+            .uncertainty = uncertainty(size, best),
+            .lost = median(size.counting(&Stretch::lost))};
   }
 
   std::vector<Timing> timings() const {
@@ -149,7 +190,24 @@ private:
   double seconds_ = 0;
 };
 
+const Timing& fastest_of(const std::vector<Timing>& timings) {
+  return *std::max_element(timings.begin(), timings.end(), [](const Timing& a, const Timing& b) {
+    return a.examples_per_second < b.examples_per_second;
+  });
+}
+
 } // namespace
+
+Stretch stretch_of(const std::vector<double>& seconds, double examples, const ProcessorShare& share) {
+  Stretch stretch{.lost = share.lost()};
+  for (const double each : seconds)
+    stretch.spent_seconds += each;
+  stretch.step_seconds = stretch.spent_seconds / static_cast<double>(seconds.size());
+  if (is_disturbed(stretch))
+    stretch.step_seconds = std::min((1 - stretch.lost) * stretch.step_seconds, median(seconds));
+  stretch.examples_per_second = examples / stretch.step_seconds;
+  return stretch;
+}
 
 std::vector<std::int64_t> sizes_to_time(const SearchResult& result) {
   std::vector<std::int64_t> sizes;
@@ -187,6 +245,8 @@ void time_sizes(SearchResult& result, const TimeStretch& time, const std::functi
   result.recommended = knee(result.timings);
   if (result.recommended)
     add_reason(result, knee_reason(result.timings, *result.recommended));
+  if (const std::string doubt = doubt_about(result.timings); !doubt.empty())
+    add_reason(result, doubt);
 }
 
 void add_reason(SearchResult& result, const std::string& reason) {
@@ -194,22 +254,47 @@ void add_reason(SearchResult& result, const std::string& reason) {
 }
 
 std::string knee_reason(const std::vector<Timing>& timings, std::int64_t batch) {
-  const auto best = std::max_element(timings.begin(), timings.end(), [](const Timing& a, const Timing& b) {
-    return a.examples_per_second < b.examples_per_second;
-  });
+  const Timing& best = fastest_of(timings);
   const auto own =
       std::find_if(timings.begin(), timings.end(), [&](const Timing& timing) { return timing.batch == batch; });
-  const auto rate = [](double value) { return format_count(std::llround(value)) + " examples/s"; };
-  if (own == best)
-    return "the fastest size measured: " + rate(best->examples_per_second);
-  const std::string tolerance = fmt::format("{:g} %", 100 * knee_tolerance);
-  const std::string compared = fmt::format("{} against {} at batch size {}", rate(own->examples_per_second),
-                                           rate(best->examples_per_second), format_count(best->batch));
-  if (own->examples_per_second >= (1 - knee_tolerance) * best->examples_per_second)
-    return fmt::format("the smallest size within {} of the best throughput: {}", tolerance, compared);
-  return fmt::format("the smallest size that is not measurably more than {} slower than the best: {}, +/- {:.1f} % "
-                     "({} measurements)",
-                     tolerance, compared, 100 * own->uncertainty, own->stretches);
+  const auto rate = [](const Timing& timing) {
+    return fmt::format("{}{} examples/s", timing.disturbed() ? "about " : "",
+                       format_count(std::llround(timing.examples_per_second)));
+  };
+  if (own->batch == best.batch)
+    return "the fastest size measured: " + rate(best);
+  return fmt::format("the smallest size that is certainly within {:g} % of the best throughput: {} against {} at batch "
+                     "size {}",
+                     100 * knee_tolerance, rate(*own), rate(best), format_count(best.batch));
+}
+
+std::string doubt_about(const std::vector<Timing>& timings) {
+  if (timings.empty())
+    return {};
+  std::string doubt;
+  const double lost = std::max_element(timings.begin(), timings.end(), [](const Timing& a, const Timing& b) {
+                        return a.lost < b.lost;
+                      })->lost;
+  if (lost >= disturbed_from)
+    doubt = fmt::format("other work on this machine took up to {:.0f} % of the time, so these rates are estimates for a "
+                        "free one: time again when it is",
+                        100 * lost);
+  if (knee(timings))
+    return doubt;
+  // Those that may be within the tolerance of the best.
+  std::int64_t least = INT64_MAX, most = 0;
+  double fold = 1;
+  for (const Timing& timing : timings)
+    if (timing.examples_per_second * (1 + timing.uncertainty) >=
+        (1 - knee_tolerance) * fastest_of(timings).examples_per_second) {
+      least = std::min(least, timing.batch);
+      most = std::max(most, timing.batch);
+      fold = std::max(fold, timing.fastest / timing.slowest);
+    }
+  const std::string alike = fmt::format("no size is recommended, because timings of one size vary {:.1f}-fold: {} to {} "
+                                        "are alike",
+                                        fold, format_count(least), format_count(most));
+  return doubt.empty() ? alike + "; time again when the machine is less busy" : alike + "; " + doubt;
 }
 
 } // namespace batchscope::search

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "core/base/error.h"
+#include "core/base/processor_time.h"
 #include "core/base/seconds_since.h"
 #include "core/memory/detail/torch_errors.h"
 
@@ -112,20 +113,23 @@ std::optional<search::Stretch> LearnerTrials::time(std::int64_t batch) {
   fill_window(batch, options_.sampler);
   bool fits = step();
   learner_.device().synchronize();
+  const ProcessorWatch watch;
   const auto begin = Clock::now();
-  int steps = 0;
+  std::vector<double> step_seconds;
   double seconds = 0;
-  while (fits && (steps == 0 || seconds < stretch_seconds)) {
+  while (fits && seconds < stretch_seconds) {
     fits = step();
-    ++steps;
     learner_.device().synchronize();
-    seconds = seconds_since(begin);
+    const double now = seconds_since(begin);
+    step_seconds.push_back(now - std::exchange(seconds, now));
   }
+  const ProcessorShare share = watch.share();
   learner_.restore(*before_);
   if (!fits)
     return std::nullopt;
-  const double step_seconds = seconds / steps;
-  return search::Stretch{step_seconds, static_cast<double>(examples_) / step_seconds, seconds_since(first)};
+  search::Stretch stretch = search::stretch_of(step_seconds, static_cast<double>(examples_), share);
+  stretch.spent_seconds = seconds_since(first);
+  return stretch;
 }
 
 } // namespace batchscope::train

@@ -1,10 +1,12 @@
 #include "core/program/trial/live_trial.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/processor_time.h"
 #include "core/program/process/command.h"
 #include "core/program/trial/detail/live_program.h"
 
@@ -21,8 +23,10 @@ constexpr std::int64_t small_batch = 4;
 /// Steps of a size that is listed: the first has one-time allocations, the last is what a run repeats. Of sizes that
 /// are tried later one step shows whether they fit.
 constexpr std::int64_t steps_of_a_trace = 2;
-/// Batches that are timed, besides those of the first step, which is not counted.
+/// Batches that are timed, besides those of the first step, which is not counted; more if they take less than
+/// `timing_seconds`, as far as that is known.
 constexpr std::int64_t batches_of_a_timing = 3;
+constexpr double timing_seconds = 0.2;
 /// Of a memory model: two small sizes, and one that is about as large as the answer. What follows is run as in a run.
 constexpr std::size_t traces_needed = 3;
 /// A program that ends, or does not answer, so often for one size cannot be searched.
@@ -205,6 +209,7 @@ search::Probe LiveTrial::probe_of(const search::Proposal& proposal, const Result
     listed.sizes.insert(proposal.batch);
   probe.peak_bytes = tensor_peak(result, listed);
   if (result.outcome == search::Outcome::fits && result.step_seconds) {
+    step_seconds_[proposal.batch] = *result.step_seconds;
     probe.seconds = result.step_seconds;
     probe.examples_per_second = result.examples_per_second;
   }
@@ -277,6 +282,7 @@ std::optional<search::Stretch> LiveTrial::time(std::int64_t batch) {
   if (ends_with_a_bad_tail(batch))
     return std::nullopt;
   Result result;
+  ProcessorShare share;
   std::int64_t steps = 0;
   // One that is through is started again; if that one is through without an answer, too, it trains for too few steps.
   for (bool started = false; !started && result.outcome == search::Outcome::error && result.message.empty();) {
@@ -289,13 +295,27 @@ std::optional<search::Stretch> LiveTrial::time(std::int64_t batch) {
         throw;
       return std::nullopt; // what was found without it stays
     }
-    steps = 1 + (batches_of_a_timing + accumulate_ - 1) / accumulate_;
-    result = probe({.batch = batch, .trace = false, .steps = steps});
+    steps = steps_of_a_timing(batch);
+    const ProcessorWatch watch(std::to_string(program_->hello()->pid));
+    result = probe({.batch = batch, .trace = false, .steps = 1 + steps});
+    share = watch.share();
   }
   if (result.outcome != search::Outcome::fits || !result.examples_per_second)
     return std::nullopt;
-  return search::Stretch{*result.step_seconds, *result.examples_per_second,
-                         *result.step_seconds * static_cast<double>(steps)};
+  step_seconds_[batch] = *result.step_seconds;
+  const double examples = *result.examples_per_second * *result.step_seconds;
+  const std::vector<double> each(static_cast<std::size_t>(steps), *result.step_seconds);
+  return search::stretch_of(each, examples, share);
+}
+
+std::int64_t LiveTrial::steps_of_a_timing(std::int64_t batch) const {
+  const std::int64_t least = (batches_of_a_timing + accumulate_ - 1) / accumulate_;
+  const auto known = step_seconds_.find(batch);
+  if (known == step_seconds_.end() || known->second <= 0)
+    return least;
+  // A program answers after all of them.
+  constexpr double most = 1000;
+  return std::max(least, static_cast<std::int64_t>(std::min(most, std::ceil(timing_seconds / known->second))));
 }
 
 OpenedTrial open_live_trial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop) {

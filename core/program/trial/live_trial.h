@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <map>
 #include <set>
 #include <string>
 
@@ -72,6 +73,7 @@ private:
   search::Probe probe_of(const search::Proposal& proposal, const Result& result, Listed& listed);
   Result answer_to(const ProbeSize& size);
   bool ends_with_a_bad_tail(std::int64_t batch);
+  std::int64_t steps_of_a_timing(std::int64_t batch) const;
 
   const run::RunSpec spec_;
   const Surroundings surroundings_;
@@ -85,6 +87,7 @@ private:
   bool has_tails_ = false;                   ///< of an epoch, in a program with batch norm
   std::optional<std::string> why_no_single_; ///< a batch of one example fails; empty: it does not; nothing: not tried
   Listed steps_, evaluations_;
+  std::map<std::int64_t, double> step_seconds_; ///< by size, of the last step that was timed
   int starts_ = 0;
 };
 

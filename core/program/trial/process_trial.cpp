@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/processor_time.h"
 #include "core/base/seconds_since.h"
 #include "core/base/text.h"
 #include "core/program/process/command.h"
@@ -44,13 +45,19 @@ public:
     if (job_.stopping()) // lines that were printed together have one time: the first of them ends the timing
       return;
     ++count_;
-    if (count_ == 1)
+    if (count_ == 1) {
       first_ = record;
-    else
+      if (const std::int64_t pid = process_ ? process_() : 0; pid > 0)
+        watch_.emplace(std::to_string(pid));
+    } else {
       examples_ += record.effective_batch;
+    }
     last_ = record;
-    if (enough() && (!timed_ || step_seconds()))
-      job_.stop();
+    if (!enough() || (timed_ && !step_seconds()))
+      return;
+    if (watch_)
+      share_ = watch_->share();
+    job_.stop();
   }
   void event(telemetry::Event event) override {
     const auto* error = std::get_if<telemetry::OutOfMemory>(&event.body);
@@ -80,6 +87,10 @@ public:
 
   /// Examples of a step, of those that are timed; there are at least two.
   double examples() const { return static_cast<double>(examples_) / static_cast<double>(count_ - 1); }
+  std::int64_t timed_steps() const { return last_.step - first_.step; } ///< if step_seconds() is known
+  /// Of the process from the first step to the last.
+  const ProcessorShare& share() const { return share_; }
+  void set_process(std::function<std::int64_t()> process) { process_ = std::move(process); } ///< its number; 0: unknown
 
 private:
   /// Whether the size does not fit: one that ran in parts did not, one that was tried again, or whose evaluation went
@@ -106,6 +117,9 @@ private:
   telemetry::StepRecord first_;
   telemetry::StepRecord last_;
   bool out_of_memory_ = false;
+  std::function<std::int64_t()> process_;
+  std::optional<ProcessorWatch> watch_;
+  ProcessorShare share_;
 };
 
 /// Ends a trial that has shown enough, that took its time, or that is to be stopped. Used by the thread of a Lookout.
@@ -151,7 +165,9 @@ struct ProcessTrial::Result {
   std::int64_t pid = 0;
   std::optional<std::uint64_t> peak_bytes;
   std::optional<double> step_seconds;
-  double examples_per_second = 0; ///< if step_seconds is known
+  double examples = 0;          ///< of a step, if step_seconds is known
+  std::int64_t timed_steps = 0; ///< likewise
+  ProcessorShare share;         ///< of these
   bool made_steps = false;
   double spent_seconds = 0;
 };
@@ -176,6 +192,7 @@ ProcessTrial::Result ProcessTrial::start(std::int64_t batch, bool for_time) cons
   run::RunControl control(job);
   Steps steps(enough, for_time, sends_batch(spec) ? std::optional(batch) : std::nullopt, *job);
   const auto source = open_(spec, surroundings);
+  steps.set_process([&source] { return source->pid(); });
   run::RunPlace place;
   place.start_changed = [&](const run::RunStart& start) { steps.start_changed(start); };
   source->set_place(place);
@@ -207,8 +224,11 @@ ProcessTrial::Result ProcessTrial::start(std::int64_t batch, bool for_time) cons
   result.pid = source->pid();
   result.peak_bytes = source->peak();
   result.step_seconds = steps.step_seconds();
-  if (result.step_seconds)
-    result.examples_per_second = steps.examples() / *result.step_seconds;
+  if (result.step_seconds) {
+    result.examples = steps.examples();
+    result.timed_steps = steps.timed_steps();
+    result.share = steps.share();
+  }
   result.spent_seconds = seconds_since(began);
   return result;
 }
@@ -220,7 +240,7 @@ search::Probe ProcessTrial::run(const search::Proposal& proposal) {
     probe.peak_bytes = result.peak_bytes;
     probe.seconds = result.step_seconds;
     if (result.step_seconds)
-      probe.examples_per_second = result.examples_per_second;
+      probe.examples_per_second = result.examples / *result.step_seconds;
   }
   probe.message = result.message;
   probe.how = "process";
@@ -234,9 +254,10 @@ std::optional<search::Stretch> ProcessTrial::time(std::int64_t batch) {
   too_short_ = result.made_steps && !result.step_seconds;
   if (result.outcome != search::Outcome::fits || !result.step_seconds)
     return std::nullopt;
-  return search::Stretch{.step_seconds = *result.step_seconds,
-                         .examples_per_second = result.examples_per_second,
-                         .spent_seconds = result.spent_seconds};
+  const std::vector<double> each(static_cast<std::size_t>(result.timed_steps), *result.step_seconds);
+  search::Stretch stretch = search::stretch_of(each, result.examples, result.share);
+  stretch.spent_seconds = result.spent_seconds;
+  return stretch;
 }
 
 } // namespace batchscope::program

@@ -22,7 +22,7 @@ public:
       return std::nullopt;
     const double fraction = disturb ? disturb(batch) : 0;
     const double rate = rates.at(batch) * (1 - fraction);
-    return Stretch{static_cast<double>(batch) / rate, rate, seconds};
+    return Stretch{static_cast<double>(batch) / rate, rate, seconds, lost ? lost() : 0};
   }
 
   std::vector<Timing> measure() {
@@ -35,6 +35,7 @@ public:
   std::map<std::int64_t, double> rates{};
   std::set<std::int64_t> refused{};
   std::function<double(std::int64_t)> disturb{}; ///< fraction that is taken from a stretch of this size
+  std::function<double()> lost{};                ///< fraction that is seen to be lost, after `disturb`
   double seconds = 0.2;                          ///< that a stretch takes
   std::vector<std::int64_t> order{};
 };
@@ -87,36 +88,110 @@ private Q_SLOTS:
     QVERIFY2(answers[128] >= searches * 97 / 100, qPrintable(QString::number(answers[128])));
   }
 
-  void takesTheSmallerWhereTheDifferenceIsNoise() {
-    // 64 brings 94 % of the best: just outside, and its stretches lie on both sides of 95 %.
-    Machine machine{.rates = {{64, 940}, {128, 1000}, {256, 990}}};
+  void takesNoSizeThatMayBeSlower() {
+    // 64 brings 96 % of the best: within the tolerance, but not for certain while its stretches lie on both sides.
+    Machine machine{.rates = {{64, 960}, {128, 1000}, {256, 990}}};
     constexpr std::array swing{0.0, -0.05, 0.05};
     std::size_t turn = 0;
     machine.disturb = [&](std::int64_t batch) { return batch == 64 ? swing[turn++ % swing.size()] : 0.0; };
     const auto timings = machine.measure();
     QCOMPARE(of(timings, 64).stretches, 9);
-    QVERIFY(of(timings, 64).uncertainty > 0.01);
-    QCOMPARE(of(timings, 64).examples_per_second, 940.0);
-    QCOMPARE(of(timings, 64).fastest, 987.0);
-    QCOMPARE(knee(timings), std::optional<std::int64_t>(64));
-    const std::string reason = knee_reason(timings, 64);
-    QVERIFY2(reason.find("not measurably more than") != std::string::npos, reason.c_str());
+    QVERIFY(of(timings, 64).uncertainty > 0.02);
+    QCOMPARE(of(timings, 64).examples_per_second, 960.0);
+    QCOMPARE(knee(timings), std::optional<std::int64_t>(128));
+    QCOMPARE(doubt_about(timings), std::string());
     // On a quiet machine it can be told.
     machine.disturb = nullptr;
-    QCOMPARE(knee(machine.measure()), std::optional<std::int64_t>(128));
+    const auto quiet = machine.measure();
+    QCOMPARE(knee(quiet), std::optional<std::int64_t>(64));
+    QCOMPARE(QString::fromStdString(knee_reason(quiet, 64)),
+             "the smallest size that is certainly within 5 % of the best throughput: 960 examples/s against 1,000 "
+             "examples/s at batch size 128");
   }
 
-  void noNoiseMakesASlowSizeTheKnee() {
-    const auto timed = [](std::int64_t batch, double rate, double uncertainty) {
-      Timing timing;
-      timing.batch = batch;
-      timing.examples_per_second = rate;
-      timing.uncertainty = uncertainty;
-      return timing;
+  void saysWhatTheTimingsDoNotTell() {
+    const auto timed = [](std::int64_t batch, double rate, double uncertainty, double lost = 0) {
+      return Timing{.batch = batch,
+                    .examples_per_second = rate,
+                    .slowest = rate / 2,
+                    .fastest = rate * 1.15,
+                    .uncertainty = uncertainty,
+                    .lost = lost};
     };
     QCOMPARE(knee({timed(4, 314, 1.08), timed(16, 644, 0)}), std::optional<std::int64_t>(16));
-    QCOMPARE(knee({timed(4, 560, 1.08), timed(16, 644, 0)}), std::optional<std::int64_t>(4));
-    QCOMPARE(knee({timed(4, 560, 0.01), timed(16, 644, 0)}), std::optional<std::int64_t>(16));
+    QCOMPARE(knee({timed(4, 630, 0.01), timed(16, 644, 0)}), std::optional<std::int64_t>(4));
+    // 32 may well be the best, and by more than 5 %.
+    const std::vector<Timing> unclear = {timed(8, 300, 0.1), timed(32, 630, 0.2), timed(64, 640, 0)};
+    QVERIFY(!knee(unclear));
+    QCOMPARE(QString::fromStdString(doubt_about(unclear)),
+             "no size is recommended, because timings of one size vary 2.3-fold: 32 to 64 are alike; time again when "
+             "the machine is less busy");
+    const std::vector<Timing> busy = {timed(32, 640, 0.01, 0.5), timed(64, 650, 0, 0.4)};
+    QCOMPARE(knee(busy), std::optional<std::int64_t>(32));
+    QVERIFY(doubt_about(busy).starts_with("other work on this machine took up to 50 % of the time"));
+  }
+
+  void countsStretchesThatNothingDisturbed() {
+    Machine machine{.rates = {{64, 500}, {128, 1000}}};
+    int turn = 0;
+    double taken = 0;
+    machine.disturb = [&](std::int64_t) { return taken = ++turn % 3 == 0 ? 0.4 : 0.0; };
+    machine.lost = [&] { return taken; };
+    const auto timings = machine.measure();
+    for (const Timing& timing : timings) {
+      QCOMPARE(timing.examples_per_second, machine.rates.at(timing.batch));
+      QCOMPARE(timing.slowest, timing.fastest);
+      QVERIFY(!timing.disturbed());
+    }
+    machine.disturb = nullptr;
+    machine.lost = [] { return 0.3; };
+    for (const Timing& timing : machine.measure())
+      QCOMPARE(timing.lost, 0.3);
+  }
+
+  void namesNoSlowSizeOnAnyMachine() {
+    int silent = 0;
+    constexpr int machines = 1000;
+    for (std::uint32_t seed = 0; seed < machines; ++seed) {
+      std::mt19937 random(seed);
+      const auto uniform = [&](double low, double high) {
+        return std::uniform_real_distribution<>(low, high)(random);
+      };
+      Machine machine;
+      double rate = uniform(10, 1000);
+      for (std::int64_t batch = 1; batch <= 1024; batch *= 2) {
+        machine.rates[batch] = rate;
+        rate *= uniform(0, 1) < 0.6 ? uniform(1, 2) : uniform(0.85, 1.1);
+      }
+      const double noise = uniform(0, 0.1);
+      const double taken = uniform(0, 0.2); // of the stretches somebody takes a part without being seen
+      machine.disturb = [&](std::int64_t) {
+        return uniform(0, 1) < taken ? uniform(0, 0.7) : uniform(-noise, noise);
+      };
+      const auto timings = machine.measure();
+      const auto best = std::max_element(machine.rates.begin(), machine.rates.end(),
+                                         [](const auto& a, const auto& b) { return a.second < b.second; });
+      if (const auto named = knee(timings))
+        slow_ += machine.rates.at(*named) < (1 - knee_tolerance) * best->second ? 1 : 0;
+      else
+        ++silent;
+    }
+    qInfo("%d of %d sizes were slow, %d times none was named", slow_, machines, silent);
+    QVERIFY(slow_ <= machines * 3 / 100);
+    QVERIFY(silent <= machines * 10 / 100);
+  }
+
+  void takesTheTimeOfOthersOutOfAStretch() {
+    const ProcessorShare calm{.seconds = 4, .undisturbed_seconds = 3.9};
+    QCOMPARE(stretch_of({1, 2, 1}, 8, calm).step_seconds, 4.0 / 3);
+    const ProcessorShare busy{.seconds = 4, .undisturbed_seconds = 3};
+    const Stretch stretch = stretch_of({1, 2, 1}, 8, busy);
+    QCOMPARE(stretch.step_seconds, 1.0);
+    QCOMPARE(stretch.examples_per_second, 8.0);
+    QCOMPARE(stretch.lost, 0.25);
+    // Most of these steps were not disturbed at all.
+    QCOMPARE(stretch_of({0.1, 0.1, 3.8}, 8, busy).step_seconds, 0.1);
+    QCOMPARE(stretch_of({2}, 8, {}).step_seconds, 2.0);
   }
 
   void goesOnUntilTheKneeIsClear() {
@@ -167,6 +242,9 @@ private Q_SLOTS:
     result.safe = 13;
     QCOMPARE(sizes_to_time(result), (std::vector<std::int64_t>{1, 2, 4, 8, 13, 16, 20}));
   }
+
+private:
+  int slow_ = 0;
 };
 
 BATCHSCOPE_TEST(TestThroughput)
