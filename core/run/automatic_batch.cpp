@@ -26,12 +26,14 @@ std::string counted_steps(std::int64_t steps) {
 }
 
 std::string automatic_reason(const RunSpec& spec, const search::SearchResult& result, std::int64_t examples) {
-  const std::int64_t recommended = *result.recommended;
-  if (*result.automatic == recommended)
-    return "recommended: " + search::knee_reason(result.timings, recommended);
-  return fmt::format("recommended is {}, but an epoch of {} examples would have only {}; with {} it has {}",
-                     format_count(recommended), format_count(examples),
-                     counted_steps(steps_in_epoch(spec, recommended, examples)), format_count(*result.automatic),
+  const std::string why = result.recommended ? "recommended" : "the fastest measured";
+  const std::int64_t size = result.recommended ? *result.recommended : *search::fastest(result.timings);
+  if (*result.automatic == size)
+    return result.recommended ? why + ": " + search::knee_reason(result.timings, size)
+                              : why + "; " + search::doubt_about(result.timings);
+  return fmt::format("{} is {}, but an epoch of {} examples would have only {}; with {} it has {}",
+                     why, format_count(size), format_count(examples),
+                     counted_steps(steps_in_epoch(spec, size, examples)), format_count(*result.automatic),
                      counted_steps(steps_in_epoch(spec, *result.automatic, examples)));
 }
 

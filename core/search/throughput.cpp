@@ -22,6 +22,8 @@ constexpr double max_disturbed_seconds = 40;
 /// A size whose fastest stretch is slower than this fraction of the best throughput is not timed again: after one
 /// round, after two, and after more. Early stretches may have been disturbed, but hardly all of them.
 constexpr std::array<double, 3> hopeless{0.35, 0.5, 0.8};
+/// A size that is slower than this fraction of the best throughput has no part in the answer.
+constexpr double decides = 0.5;
 /// Standard error of a median, as a multiple of the median absolute deviation divided by the square root of the count:
 /// 1.2533 for the median of normal values, times 1.4826 from that deviation to theirs.
 constexpr double error_of_median = 1.2533 * 1.4826;
@@ -253,6 +255,10 @@ void add_reason(SearchResult& result, const std::string& reason) {
   result.reason += (result.reason.empty() ? "" : "; ") + reason;
 }
 
+std::optional<std::int64_t> fastest(const std::vector<Timing>& timings) {
+  return timings.empty() ? std::nullopt : std::optional(fastest_of(timings).batch);
+}
+
 std::string knee_reason(const std::vector<Timing>& timings, std::int64_t batch) {
   const Timing& best = fastest_of(timings);
   const auto own =
@@ -272,9 +278,10 @@ std::string doubt_about(const std::vector<Timing>& timings) {
   if (timings.empty())
     return {};
   std::string doubt;
-  const double lost = std::max_element(timings.begin(), timings.end(), [](const Timing& a, const Timing& b) {
-                        return a.lost < b.lost;
-                      })->lost;
+  double lost = 0;
+  for (const Timing& timing : timings)
+    if (timing.examples_per_second >= decides * fastest_of(timings).examples_per_second)
+      lost = std::max(lost, timing.lost);
   if (lost >= disturbed_from)
     doubt = fmt::format("other work on this machine took up to {:.0f} % of the time, so these rates are estimates for a "
                         "free one: time again when it is",

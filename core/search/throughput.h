@@ -46,6 +46,9 @@ void time_sizes(SearchResult& result, const TimeStretch& time, const std::functi
 /// Adds to why the search ended as it did.
 void add_reason(SearchResult& result, const std::string& reason);
 
+/// The size with the highest throughput measured; nothing without timings.
+std::optional<std::int64_t> fastest(const std::vector<Timing>& timings);
+
 /// Why `batch` is the knee, with the deciding figures; one sentence without a full stop.
 std::string knee_reason(const std::vector<Timing>& timings, std::int64_t batch);
 /// What of the timings is not certain, as sentences without a full stop: that they are estimates, because other work

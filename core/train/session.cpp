@@ -283,8 +283,8 @@ private:
     search::time_sizes(
         result, [&](std::int64_t batch) { return trials.time(batch); }, options.on_timing, options.stop);
     device_->release_cache();
-    if (result.recommended)
-      result.automatic = std::min(*result.recommended, run::largest_automatic(sampler_options()));
+    if (const auto size = result.recommended ? result.recommended : search::fastest(result.timings))
+      result.automatic = std::min(*size, run::largest_automatic(sampler_options()));
   }
 
   void check_sizes() const {

@@ -281,6 +281,14 @@ bool LiveTrial::ends_with_a_bad_tail(std::int64_t batch) {
 std::optional<search::Stretch> LiveTrial::time(std::int64_t batch) {
   if (ends_with_a_bad_tail(batch))
     return std::nullopt;
+  const bool known = step_seconds_.contains(batch);
+  const auto stretch = time_once(batch);
+  // A few short steps say little.
+  return !known && stretch && stretch->spent_seconds < timing_seconds / 2 ? time_once(batch) : stretch;
+}
+
+/// Steps whose number depends on how long the size's steps are, as far as that is known.
+std::optional<search::Stretch> LiveTrial::time_once(std::int64_t batch) {
   Result result;
   ProcessorShare share;
   std::int64_t steps = 0;

@@ -73,6 +73,7 @@ private:
   search::Probe probe_of(const search::Proposal& proposal, const Result& result, Listed& listed);
   Result answer_to(const ProbeSize& size);
   bool ends_with_a_bad_tail(std::int64_t batch);
+  std::optional<search::Stretch> time_once(std::int64_t batch);
   std::int64_t steps_of_a_timing(std::int64_t batch) const;
 
   const run::RunSpec spec_;

@@ -68,8 +68,8 @@ TimedTrial open_trial(const run::RunSpec& spec, const Surroundings& surroundings
 /// Measures throughput to find the recommended size.
 void time_sizes(const TimedTrial& trial, const run::Session::SearchOptions& options, search::SearchResult& result) {
   search::time_sizes(result, trial.time, options.on_timing, options.stop);
-  result.automatic = result.recommended;
-  if (result.interrupted || result.recommended)
+  result.automatic = result.recommended ? result.recommended : search::fastest(result.timings);
+  if (result.interrupted || !result.timings.empty())
     return;
   if (trial.processes && trial.processes->too_short())
     search::add_reason(result,

@@ -42,8 +42,9 @@ class Probe:
         self._took: Sequence[int] = ()  # examples of the micro batches of the last step
         self._traces = False  # the present step is listed
         self._room: int | None = None  # bytes
-        self._first = 0.0  # seconds of the first step
-        self._began = time.monotonic()
+        self._seconds = 0.0  # of the steps that count
+        self._first = 0.0  # of the first of them
+        self._began = time.monotonic()  # the present step
 
     @property
     def batch(self) -> int:
@@ -56,7 +57,8 @@ class Probe:
         loader = run._loader
         assert loader is not None
         loader.batch = self.batch
-        self._steps, self.fits, self._peak, self._first = 0, True, 0, 0.0
+        self._steps, self.fits, self._peak = 0, True, 0
+        self._seconds = self._first = 0.0
         self._room = run._budget.begin_probe()
         run._forget_limit()
         self._trace_if_due()
@@ -87,10 +89,13 @@ class Probe:
         run = self._run
         loader = run._loader
         assert loader is not None
-        if size_of(self._took) == loader.batch or not self.fits:
+        now = time.monotonic()
+        if size_of(self._took) == loader.batch or not self.fits:  # not the tail of an epoch
             self._steps += 1
+            self._seconds += now - self._began
         if self._steps == 1:
-            self._first = time.monotonic() - self._began
+            self._first = self._seconds
+        self._began = now
         if self.fits and self._steps < self._wanted():
             if run._tracer is None:
                 self._trace_if_due()
@@ -101,7 +106,7 @@ class Probe:
             "fits": self.fits,
             "steps": self._steps,
             "step_examples": sum(self._took),
-            "seconds": time.monotonic() - self._began,
+            "seconds": self._seconds,
             "first_seconds": self._first,
             "peak_bytes": self._peak,
             "room_bytes": self._room,
