@@ -70,7 +70,8 @@ Json columns_json(const std::vector<Column>& columns, bool first_only) {
 }
 
 Json answer_json(const compare::Answer& answer) {
-  return {{"text", answer.text}, {"runs", answer.runs}, {"certain", answer.certain}};
+  return {
+      {"text", answer.text}, {"basis", answer.basis}, {"runs", answer.runs}, {"certain", answer.certain}};
 }
 
 Json document(const compare::Comparison& comparison, const compare::Answer& answer,
@@ -113,7 +114,7 @@ int run_compare(const CompareOptions& options, const Context& context) {
     print(compare::markdown(cells, answer));
     return exit_status::done;
   }
-  print(answer.text + "\n\n");
+  print(answer.text + '\n' + answer.basis + (answer.basis.empty() ? "\n" : "\n\n"));
   std::vector<Table::Column> header;
   for (const compare::Cells::Column& column : cells.header)
     header.push_back({column.title, column.numeric ? Table::Align::right : Table::Align::left});

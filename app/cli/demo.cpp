@@ -40,7 +40,7 @@ public:
     if (stage == sweep::DemoStage::search) {
       runs_ = result.probes.size();
       ooms_ = oom_probes(result);
-      display_.say(fmt::format("{} {}, safe {}, recommended {}: {}", search::name_of_largest(result.largest_is_exact),
+      display_.say(fmt::format("{} {}, safe {}, recommended for speed {}: {}", search::name_of_largest(result.largest_is_exact),
                                count_or_dash(result.largest), count_or_dash(result.safe),
                                count_or_dash(result.recommended), result.reason));
       return;
@@ -124,7 +124,12 @@ void print_result(const store::RunReader& reader, const sweep::DemoResult& resul
     return;
   }
   print('\n' + runs_table(reader.present(result.runs()), Palette::for_stdout()) + '\n');
-  print(Palette::for_stdout().paint(Colour::good, answer.text) + "\n\n");
+  print(Palette::for_stdout().paint(Colour::good, answer.text) + '\n');
+  print(answer.basis + (result.search.recommended && result.search.recommended != answer.batch
+                            ? fmt::format(" For speed alone, the search recommended {}.",
+                                          format_count(*result.search.recommended))
+                            : std::string()) +
+        "\n\n");
   for (const auto& file : files)
     print(fmt::format("written: {}\n", file));
   print(fmt::format("stored:  {} (batchscope-cli list)\n", context.database().string()));

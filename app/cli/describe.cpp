@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/error.h"
+#include "core/base/processor_time.h"
 #include "core/base/shell_words.h"
 #include "core/base/text.h"
 #include "core/predict/peak_curve.h"
@@ -145,6 +146,8 @@ std::string summary_text(const telemetry::RunOutcome& outcome, const std::string
                                 (outcome.examples_per_second > 0
                                      ? fmt::format(", {} examples/s", rate_text(outcome.examples_per_second))
                                      : std::string()));
+  if (outcome.disturbed.value_or(0) >= disturbed_from)
+    rows.emplace_back("disturbed", percent(outcome.disturbed) + " of the time was taken by other work");
   return facts(rows);
 }
 
@@ -183,11 +186,16 @@ std::string evaluation_text(const Json& search, const Palette& palette) {
 std::string search_text(const Json& search, const Palette& palette) {
   std::string text = probes_table(search, palette);
 
-  Table timings({{"timed batch size"}, {"step"}, {"examples/s"}, {"slowest"}, {"fastest"}, {"repeats"}});
-  for (const Json& timing : rows_in(search, "timings"))
+  Table timings(
+      {{"timed batch size"}, {"step"}, {"examples/s"}, {"slowest"}, {"fastest"}, {"repeats"}, {"other work"}});
+  for (const Json& timing : rows_in(search, "timings")) {
+    // A search of an earlier version does not say it.
+    const double lost = timing.contains("lost") ? number_in(timing, "lost") : 0;
     timings.add({count_or_dash(count_in(timing, "batch")), format_duration(number_in(timing, "seconds")),
                  rate_text(number_in(timing, "examples_per_second")), rate_text(number_in(timing, "slowest")),
-                 rate_text(number_in(timing, "fastest")), count_or_dash(count_in(timing, "stretches"))});
+                 rate_text(number_in(timing, "fastest")), count_or_dash(count_in(timing, "stretches")),
+                 lost >= disturbed_from ? percent(lost) : "-"});
+  }
   if (!rows_in(search, "timings").empty())
     text += '\n' + timings.text(palette);
 

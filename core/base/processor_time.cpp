@@ -97,9 +97,13 @@ void ProcessorWatch::begin() {
   began_ = std::chrono::steady_clock::now();
 }
 
+double ProcessorWatch::seconds() const {
+  return seconds_since(began_);
+}
+
 ProcessorShare ProcessorWatch::share() const {
-  const double seconds = seconds_since(began_);
-  return processor_share(times_, thread_times(process_), seconds);
+  const double so_far = seconds();
+  return processor_share(times_, thread_times(process_), so_far);
 }
 
 } // namespace batchscope

@@ -47,6 +47,7 @@ class ProcessorWatch {
 public:
   explicit ProcessorWatch(std::string process = "self") : process_(std::move(process)) { begin(); }
   void begin();                 ///< a stretch
+  double seconds() const;       ///< since then
   ProcessorShare share() const; ///< of the stretch so far
 
 private:

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -49,7 +50,7 @@ private:
 };
 
 /// What a run came to; nothing if it does not count for the goal.
-std::optional<double> value_of(const ComparedRun& run, const Goal& goal, const Metric& metric) {
+std::optional<double> result_of(const ComparedRun& run, const Goal& goal, const Metric& metric) {
   if (!counts(run))
     return std::nullopt;
   const auto& scores = metric.scores(run);
@@ -77,6 +78,11 @@ std::optional<double> value_of(const ComparedRun& run, const Goal& goal, const M
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
+/// A score within a time, or a time to a score, depends on the speed, too.
+ValueOf depends_on(const Goal& goal) {
+  return goal.kind == Goal::Kind::accuracy ? ValueOf::learning : ValueOf::speed;
+}
+
 /// Fraction of the finished runs without a value; 1 if there is none.
 double share_without(const Standing& standing) {
   const auto with = static_cast<double>(standing.values.size()), without = static_cast<double>(standing.without);
@@ -86,23 +92,23 @@ double share_without(const Standing& standing) {
 std::vector<Standing> standings_of(const Comparison& comparison, const Goal& goal, const Metric& metric) {
   const auto& runs = comparison.runs;
   std::vector<Standing> standings;
-  Evidence evidence(comparison, goal.kind == Goal::Kind::accuracy);
+  const bool is_negated =
+      goal.kind == Goal::Kind::target || (goal.kind != Goal::Kind::throughput && !metric.is_accuracy());
   for (const Group& group : comparison.groups) {
     Standing standing;
+    std::map<std::size_t, double> results;
     for (const std::size_t index : group.runs) {
-      const auto value = value_of(runs[index], goal, metric);
-      if (!value) {
+      if (const auto result = result_of(runs[index], goal, metric))
+        results[index] = *result;
+      else if (goal.kind != Goal::Kind::throughput && !metric.scores(runs[index]).empty())
         // A throughput or a score that is not known is no failure.
-        const bool failed = goal.kind != Goal::Kind::throughput && !metric.scores(runs[index]).empty();
-        standing.without += failed && counts(runs[index]) ? 1 : 0;
-        continue;
-      }
-      if (!evidence.adds(index))
-        continue;
-      const bool is_negated =
-          goal.kind == Goal::Kind::target || (goal.kind != Goal::Kind::throughput && !metric.is_accuracy());
-      standing.values.push_back(*value);
-      standing.results.push_back(is_negated ? -*value : *value);
+        standing.without += counts(runs[index]) ? 1 : 0;
+    }
+    for (const std::size_t index :
+         evidence(comparison, group.runs, depends_on(goal), [&](std::size_t run) { return results.contains(run); })) {
+      const double value = results.at(index);
+      standing.values.push_back(value);
+      standing.results.push_back(is_negated ? -value : value);
       standing.seeds.push_back(setting_text(runs[index], "seed"));
     }
     standing.group = group;
@@ -348,29 +354,83 @@ std::string gaps_text(const std::vector<ComparedRun>& runs, const std::vector<St
   return text;
 }
 
-/// How many times as long the slowest other batch size takes; only if it says something. Of runs of the same batch size
-/// the longer one was most likely disturbed.
-std::string speed_text(const std::vector<Standing>& standings, const Standing& chosen,
-                       const std::vector<ComparedRun>& runs) {
-  const auto seconds = [&](const Standing& standing) {
-    std::vector<double> values;
-    for (const std::size_t index : standing.group.runs)
-      if (counts(runs[index]))
-        values.push_back(runs[index].row.outcome.seconds);
-    return summarize(values).mean;
+/// Of the runs of a setting that tell its speed.
+Summary speed_of(const Comparison& comparison, const Standing& standing) {
+  std::vector<double> rates;
+  for (const ComparedRun& run : comparison.runs)
+    rates.push_back(run.row.outcome.examples_per_second);
+  for (double& rate : rates)
+    if (rate <= 0)
+      rate = std::numeric_limits<double>::quiet_NaN();
+  return summary_of(comparison, standing.group.runs, rates, ValueOf::speed);
+}
+
+/// Whether only disturbed runs tell the speed of a setting.
+bool is_disturbed(const Comparison& comparison, const Standing& standing) {
+  const auto calm = [&](std::size_t run) {
+    return counts(comparison.runs[run]) && !compare::is_disturbed(comparison.runs[run]);
   };
+  return std::none_of(standing.group.runs.begin(), standing.group.runs.end(), calm);
+}
+
+/// How many times as fast as the slowest other batch size it trains; only if that is known and says something.
+std::string speed_text(const Comparison& comparison, const std::vector<Standing>& standings, const Standing& chosen) {
   const Standing* slowest = nullptr;
-  double most = 0;
+  double least = std::numeric_limits<double>::infinity();
   for (const Standing& standing : standings)
-    if (!standing.values.empty() && standing.group.batch != chosen.group.batch && seconds(standing) > most) {
-      slowest = &standing;
-      most = seconds(standing);
-    }
+    if (!standing.values.empty() && standing.group.batch != chosen.group.batch)
+      if (const Summary speed = speed_of(comparison, standing); speed.n > 0 && speed.mean < least) {
+        slowest = &standing;
+        least = speed.mean;
+      }
   constexpr double worth_saying = 1.2;
-  const double own = seconds(chosen);
-  if (!slowest || own <= 0 || most / own < worth_saying)
+  const Summary own = speed_of(comparison, chosen);
+  if (!slowest || own.n == 0 || own.mean / least < worth_saying)
     return {};
-  return fmt::format(" It trains {:.1f} times as fast as {}.", most / own, slowest->group.label());
+  if (is_disturbed(comparison, chosen) || is_disturbed(comparison, *slowest))
+    return {}; // see disturbed_text()
+  return fmt::format(" It trains {:.1f} times as fast as {}.", own.mean / least, slowest->group.label());
+}
+
+/// By how much the rates of one setting's runs differ, the most of all settings: the highest through the lowest.
+double variation(const Comparison& comparison, const std::vector<Standing>& standings) {
+  double most = 1;
+  for (const Standing& standing : standings) {
+    double slowest = std::numeric_limits<double>::infinity();
+    double fastest = 0;
+    for (const std::size_t index : standing.group.runs)
+      if (const double rate = comparison.runs[index].row.outcome.examples_per_second;
+          counts(comparison.runs[index]) && rate > 0) {
+        slowest = std::min(slowest, rate);
+        fastest = std::max(fastest, rate);
+      }
+    most = std::max(most, fastest / slowest); // 0 without a rate
+  }
+  return most;
+}
+
+bool any_disturbed(const Comparison& comparison, const std::vector<Standing>& standings) {
+  return std::any_of(standings.begin(), standings.end(), [&](const Standing& standing) {
+    return !standing.values.empty() && is_disturbed(comparison, standing);
+  });
+}
+
+/// What other work on the machine did to the speeds.
+std::string disturbed_text(const Comparison& comparison, const std::vector<Standing>& standings, const Goal& goal) {
+  const auto runs = std::count_if(comparison.runs.begin(), comparison.runs.end(), [](const ComparedRun& run) {
+    return counts(run) && compare::is_disturbed(run);
+  });
+  if (runs == 0)
+    return {};
+  std::string text = fmt::format(" Other work on the machine disturbed {}", runs_text(runs));
+  if (!any_disturbed(comparison, standings))
+    return text + fmt::format("; {} not count.", runs == 1 ? "its speed does" : "their speeds do");
+  constexpr double worth_saying = 1.1;
+  if (const double fold = variation(comparison, standings); fold >= worth_saying)
+    text += fmt::format(", and speeds of one setting vary {:.1f}-fold", fold);
+  return text + (goal.kind == Goal::Kind::accuracy
+                     ? ", so speeds are not compared."
+                     : ", so this is not certain; train again when the machine is less busy.");
 }
 
 /// An error on other examples is another quantity.
@@ -380,6 +440,15 @@ std::string data_text(const Comparison& comparison, const Goal& goal) {
   return differs && goal.kind != Goal::Kind::throughput
              ? " The runs have different data, so their scores may not be comparable."
              : "";
+}
+
+/// Two answers may differ because they are to other goals, or from other runs.
+std::string basis_of(const std::vector<ComparedRun>& runs, const std::string& what) {
+  const auto finished = std::count_if(runs.begin(), runs.end(), [](const ComparedRun& run) { return counts(run); });
+  const auto all = static_cast<std::int64_t>(runs.size());
+  return fmt::format("Goal: {}. From {}.", what,
+                     finished == all ? runs_text(all)
+                                     : fmt::format("{} of {}", format_count(finished), runs_text(all)));
 }
 
 Answer no_answer(std::string text, std::string result = {}, std::vector<Standing> standings = {}) {
@@ -441,15 +510,17 @@ Answer answer(const Comparison& comparison, const Goal& goal) {
   Answer answer;
   answer.headline = capitalized(chosen.group.label());
   answer.result = what;
+  answer.basis = basis_of(runs, what);
   answer.text = reason(standings, chosen, goal, what) + ties_text(standings, chosen) +
-                (goal.kind == Goal::Kind::accuracy ? speed_text(standings, chosen, runs) : "") +
-                repeats_text(standings, told) + edges_text(standings, chosen) +
+                (goal.kind == Goal::Kind::accuracy ? speed_text(comparison, standings, chosen) : "") +
+                disturbed_text(comparison, standings, goal) + repeats_text(standings, told) + edges_text(standings, chosen) +
                 gaps_text(runs, standings, goal, metric) + data_text(comparison, goal);
   answer.batch = chosen.group.batch;
   for (const std::size_t index : chosen.group.runs)
     answer.runs.push_back(runs[index].row.id);
   answer.certain =
-      told && std::count_if(standings.begin(), standings.end(), [](const Standing& s) { return s.same_as_best; }) == 1;
+      told && (goal.kind == Goal::Kind::accuracy || !any_disturbed(comparison, standings)) &&
+      std::count_if(standings.begin(), standings.end(), [](const Standing& s) { return s.same_as_best; }) == 1;
   answer.standings = std::move(standings);
   return answer;
 }

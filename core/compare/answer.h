@@ -46,6 +46,7 @@ struct Answer {
   bool certain = false; ///< every other setting is worse beyond the 95 % interval over common seeds, or slower to train
                         ///< and not better
   std::string result;   ///< what the results are: `validation accuracy`
+  std::string basis;    ///< goal and runs: `Goal: validation accuracy. From 12 of 14 runs.`
   /// Best first; settings of which more runs have no value come later, those without any last.
   std::vector<Standing> standings;
 };

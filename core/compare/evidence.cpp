@@ -4,6 +4,9 @@
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <unordered_set>
+
+#include "core/base/processor_time.h"
 
 namespace batchscope::compare {
 
@@ -15,24 +18,39 @@ std::int64_t counted(const Comparison& comparison, const std::vector<std::size_t
   return std::count_if(runs.begin(), runs.end(), [&](std::size_t run) { return counts(comparison.runs[run]); });
 }
 
-bool is_learnt(const std::string& name) {
-  constexpr std::array<std::string_view, 4> of_the_machine{"seconds", "examples_per_second", "oom_events", "workers"};
-  return std::find(of_the_machine.begin(), of_the_machine.end(), name) == of_the_machine.end() &&
-         !name.ends_with("_bytes") && !name.ends_with("_seconds") && !name.ends_with("_per_second");
+ValueOf value_of(const std::string& name) {
+  if (name == "seconds" || name.ends_with("_seconds") || name.ends_with("_per_second"))
+    return ValueOf::speed;
+  constexpr std::array<std::string_view, 3> of_the_machine{"oom_events", "workers", "disturbed"};
+  const bool other = std::find(of_the_machine.begin(), of_the_machine.end(), name) != of_the_machine.end();
+  return other || name.ends_with("_bytes") ? ValueOf::other : ValueOf::learning;
 }
 
-bool Evidence::adds(std::size_t run) {
-  return !learnt_ || seen_.insert(comparison_.learnt_as[run]).second;
+bool is_disturbed(const ComparedRun& run) {
+  return run.row.outcome.disturbed.value_or(0) >= disturbed_from;
+}
+
+std::vector<std::size_t> evidence(const Comparison& comparison, const std::vector<std::size_t>& runs, ValueOf what,
+                                  const std::function<bool(std::size_t)>& has) {
+  std::vector<std::size_t> found;
+  std::unordered_set<std::size_t> seen; // Comparison::learnt_as
+  for (const std::size_t run : runs)
+    if (counts(comparison.runs[run]) && has(run) &&
+        (what != ValueOf::learning || seen.insert(comparison.learnt_as[run]).second))
+      found.push_back(run);
+  const auto disturbed = [&](std::size_t run) { return is_disturbed(comparison.runs[run]); };
+  if (what == ValueOf::speed && !std::all_of(found.begin(), found.end(), disturbed))
+    std::erase_if(found, disturbed);
+  return found;
 }
 
 Summary summary_of(const Comparison& comparison, const std::vector<std::size_t>& runs,
-                   const std::vector<double>& values, bool learnt) {
-  Evidence evidence(comparison, learnt);
-  std::vector<double> counted;
-  for (const std::size_t run : runs)
-    if (counts(comparison.runs[run]) && std::isfinite(values[run]) && evidence.adds(run))
-      counted.push_back(values[run]);
-  return summarize(counted);
+                   const std::vector<double>& values, ValueOf what) {
+  std::vector<double> found;
+  for (const std::size_t run :
+       evidence(comparison, runs, what, [&](std::size_t each) { return std::isfinite(values[each]); }))
+    found.push_back(values[run]);
+  return summarize(found);
 }
 
 } // namespace batchscope::compare

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "core/compare/runs.h"
@@ -18,27 +18,26 @@ bool counts(const ComparedRun& run);
 /// How many of these do.
 std::int64_t counted(const Comparison& comparison, const std::vector<std::size_t>& runs);
 
-/// Whether training with one seed comes to the same value again (a score, a loss, steps); times and memory do not.
-/// `name` of an outcome's field or of a series.
-bool is_learnt(const std::string& name);
-
-/// Takes the runs of a comparison one after the other, and tells which of them are evidence of their own.
-class Evidence {
-public:
-  /// Of values that are learnt (see is_learnt), repeats of one setting with the same seed are no further evidence: runs
-  /// of this program learn the same.
-  Evidence(const Comparison& comparison, bool learnt) : comparison_(comparison), learnt_(learnt) {}
-  /// `run` has a value.
-  bool adds(std::size_t run);
-
-private:
-  const Comparison& comparison_;
-  const bool learnt_;
-  std::unordered_set<std::size_t> seen_; ///< Comparison::learnt_as
+/// What a value depends on.
+enum class ValueOf {
+  learning, ///< a score, a loss, steps: training with one seed comes to the same value again
+  speed,    ///< a time or a rate, which other work on the machine makes worse
+  other,    ///< memory, say
 };
+/// `name` of an outcome's field or of a series.
+ValueOf value_of(const std::string& name);
 
-/// What these runs came to: of those that count, have a finite value (`values` by run), and are evidence of their own.
+/// Whether other work on the machine took so much of a run's time that its speed says little.
+bool is_disturbed(const ComparedRun& run);
+
+/// Which of `runs`, that are repeats of one setting, tell what their value is: those that count and have one (`has`).
+/// Of what is learnt, one run of each seed, as runs of this program learn the same; of speeds, those that were not
+/// disturbed, unless all were.
+std::vector<std::size_t> evidence(const Comparison& comparison, const std::vector<std::size_t>& runs, ValueOf what,
+                                  const std::function<bool(std::size_t)>& has);
+
+/// What these runs came to: of those that are evidence with a finite value (`values` by run).
 Summary summary_of(const Comparison& comparison, const std::vector<std::size_t>& runs,
-                   const std::vector<double>& values, bool learnt);
+                   const std::vector<double>& values, ValueOf what);
 
 } // namespace batchscope::compare

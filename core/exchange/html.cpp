@@ -226,6 +226,8 @@ void write_part(const store::RunReader& reader, const Part& part, const char* he
   const compare::Comparison comparison(part.runs);
   const compare::Answer answer = compare::answer(comparison, part.goal);
   out << "<p class=\"answer\">" << html_escaped(answer.text) << "</p>";
+  if (!answer.basis.empty())
+    out << "<p>" << html_escaped(answer.basis) << "</p>";
   write_tables(comparison, answer, out);
   write_plots(reader, comparison, out);
   write_same(comparison, heading, out);

@@ -88,6 +88,7 @@ void RunProgress::take(const Event& event) {
 void RunProgress::take_time() {
   outcome_.seconds = clock_.seconds();
   outcome_.examples_per_second = clock_.examples_per_second();
+  outcome_.disturbed = clock_.disturbed();
 }
 
 } // namespace batchscope::telemetry

@@ -36,6 +36,7 @@ struct RunOutcome {
   std::uint64_t peak_bytes = 0;              ///< 0: not known
   double seconds = 0;                        ///< see RunClock
   double examples_per_second = 0;            ///< see RunClock; 0: not known
+  std::optional<double> disturbed;           ///< fraction of the time that other work took, see RunClock; 0..1
 };
 
 /// A run's outcome so far, from what it reports: the loop and the store use it, so they agree. One thread at a time.

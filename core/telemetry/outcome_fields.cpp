@@ -96,6 +96,7 @@ const std::vector<OutcomeField>& outcome_fields() {
       positive<&RunOutcome::peak_bytes>("peak_bytes", Kind::bytes, "peak"),
       number<&RunOutcome::seconds>("seconds", Kind::seconds, "time"),
       positive<&RunOutcome::examples_per_second>("examples_per_second", Kind::amount),
+      number<&RunOutcome::disturbed>("disturbed", Kind::fraction),
   };
   return fields;
 }
@@ -131,11 +132,13 @@ void set_from(const OutcomeField& field, const Json& value, RunOutcome& outcome)
     field.set_real(outcome, value.is_null() ? std::nullopt : std::optional(number_from_json(value)));
 }
 
-constexpr std::array<std::pair<const char*, double RunClock::State::*>, 4> clock_times = {
+constexpr std::array<std::pair<const char*, double RunClock::State::*>, 6> clock_times = {
     {{"seconds", &RunClock::State::seconds},
      {"at_step", &RunClock::State::at_step},
      {"evaluated_before", &RunClock::State::evaluated_before},
-     {"evaluated_since", &RunClock::State::evaluated_since}}};
+     {"evaluated_since", &RunClock::State::evaluated_since},
+     {"watched", &RunClock::State::watched},
+     {"lost", &RunClock::State::lost}}};
 
 } // namespace
 

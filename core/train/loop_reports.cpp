@@ -56,6 +56,7 @@ void Loop::report(const schedule::PlannedStep& step, const StepOutcome& outcome,
   record.peak_bytes = static_cast<std::int64_t>(readings.peak);
   record.device_bytes = readings.device_wide ? static_cast<std::int64_t>(*readings.device_wide) : -1;
   add_streams(record, step.takes, outcome);
+  processors_.add_to(record);
   largest_micro_ = std::max(largest_micro_, outcome.largest_micro);
   progress_.take(record);
   if (options_.progression.has_tokens) {

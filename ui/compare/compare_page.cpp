@@ -310,7 +310,8 @@ void ComparePage::show_answer(const compare::Answer& answer) {
   QString text = QString::fromStdString(answer.text);
   if (!selected_by_.isEmpty())
     text += tr(" The filter selects runs by their %1: means are those of the selected ones.").arg(selected_by_);
-  answer_->show_answer(QString::fromStdString(answer.headline), text, answer.certain && selected_by_.isEmpty());
+  answer_->show_answer(QString::fromStdString(answer.headline), text, answer.certain && selected_by_.isEmpty(),
+                       QString::fromStdString(answer.basis));
 }
 
 void ComparePage::show_place() {

@@ -181,7 +181,7 @@ std::optional<bool> CompareField::larger_is_better() const {
   if (name.ends_with("accuracy") || name == "examples_per_second")
     return true;
   if (name.ends_with("loss") || name.ends_with("_bytes") || name == "seconds" || name == "batch" ||
-      name == "oom_events" || name == "steps" || name == "examples_seen")
+      name == "oom_events" || name == "disturbed" || name == "steps" || name == "examples_seen")
     return false;
   return std::nullopt;
 }
@@ -191,7 +191,7 @@ bool CompareField::has_mean() const {
 }
 
 compare::Summary Comparison::summary(const CompareField& field, const std::vector<std::size_t>& of) const {
-  return compare::summary_of(compared, of, field.numbers, compare::is_learnt(field.column.key));
+  return compare::summary_of(compared, of, field.numbers, compare::value_of(field.column.key));
 }
 
 int Comparison::field(const QString& key) const {

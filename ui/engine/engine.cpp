@@ -130,9 +130,20 @@ double Job::seconds() const {
 
 std::optional<double> Job::seconds_left() const {
   constexpr double enough = 0.02; // with less work done, the rate is not reliable
-  if (state_ != State::working || !progress_ || *progress_ < enough)
+  if (state_ != State::working)
+    return std::nullopt;
+  if (kind_ == Kind::sweep || kind_ == Kind::demo)
+    return seconds_left_
+               ? std::optional(std::max(0.0, *seconds_left_ - static_cast<double>(since_set_.elapsed()) / 1000))
+               : std::nullopt;
+  if (!progress_ || *progress_ < enough)
     return std::nullopt;
   return seconds() * (1 - *progress_) / *progress_;
+}
+
+void Job::set_seconds_left(std::optional<double> seconds) {
+  seconds_left_ = seconds;
+  since_set_.start();
 }
 
 /// The worker thread and its queue of jobs.

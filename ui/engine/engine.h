@@ -69,7 +69,10 @@ public:
   std::optional<double> progress() const { return progress_; }
   QString activity() const { return activity_; }
   double seconds() const;                     ///< spent working so far
-  std::optional<double> seconds_left() const; ///< estimated from the progress so far
+  /// Estimated from the progress so far; of a sweep, whose runs take different times, what was set last, counted down.
+  std::optional<double> seconds_left() const;
+  /// Of a sweep: estimated from runs that were measured.
+  void set_seconds_left(std::optional<double> seconds);
 
   /// Ends the job at the next step boundary (or between two trials); its results so far stay stored. A queued job never
   /// starts: it is cancelled when this returns, or a moment later if the worker was about to start it.
@@ -123,6 +126,8 @@ private:
   QString activity_;
   std::optional<double> progress_;
   QElapsedTimer worked_;
+  std::optional<double> seconds_left_; ///< of a sweep, when it was set
+  QElapsedTimer since_set_;
   double took_ = 0; ///< set when it has ended
   run::RunSpec spec_;
   QString strategy_;

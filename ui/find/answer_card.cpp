@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/run/automatic_batch.h"
+#include "core/search/throughput.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -85,6 +86,11 @@ AnswerCard::AnswerCard(QWidget* parent) : Card(tr("Result"), parent), outcome_(n
     rows_[answer] = make_row(answer);
     body()->addWidget(rows_[answer].widget);
   }
+  again_ = plain_button(tr("Time again"), this);
+  again_->setObjectName(QStringLiteral("time-again"));
+  again_->setToolTip(tr("Search once more, best when nothing else runs on this machine"));
+  connect(again_, &QPushButton::clicked, this, &AnswerCard::again_wanted);
+  body()->addWidget(again_, 0, Qt::AlignLeft);
   evaluation_ = wrapping_label(this);
   evaluation_->setObjectName(QStringLiteral("evaluation"));
   body()->addWidget(evaluation_);
@@ -161,10 +167,11 @@ void AnswerCard::fill(Answer answer, std::optional<std::int64_t> batch, const QS
 }
 
 void AnswerCard::show_answers(const SearchView& view) {
+  again_->setVisible(view.found() && !search::doubt_about(view.result->timings).empty());
   const bool tried = view.found() && !view.result->largest_is_exact;
   rows_[largest].name->setText(tried ? tr("Largest tried") : tr("Largest that fits"));
   rows_[safe].name->setText(tr("Safe, %1 free").arg(format_percent(view.margin, 0)));
-  rows_[recommended].name->setText(tr("Recommended"));
+  rows_[recommended].name->setText(tr("Recommended for speed"));
   rows_[automatic].name->setText(tr("Automatic (at least %1 steps per epoch)").arg(run::min_steps_in_epoch));
   rows_[automatic].widget->setVisible(view.held_back().has_value());
   if (!view.found()) {
@@ -224,6 +231,7 @@ void AnswerCard::show_search(const SearchView& view) {
   const bool answers = view.working() || view.found();
   for (Row& row : rows_)
     row.widget->setVisible(answers);
+  again_->setVisible(false); // see show_answers()
   show_evaluation(view.found() ? view.result->evaluation.get() : nullptr);
   outcome_->setVisible(!answers);
   set_alarming(!answers && view.state != Job::State::cancelled && !was_interrupted(view));

@@ -23,6 +23,7 @@ Q_SIGNALS:
   void train_wanted(qint64 batch);
   void edit_wanted(qint64 batch);
   void settings_wanted();
+  void again_wanted(); ///< the same search, because other work disturbed its timings
 
 private:
   enum Answer { largest, safe, recommended, automatic, answer_count };
@@ -43,6 +44,7 @@ private:
   void show_outcome(const SearchView& view);
 
   std::array<Row, answer_count> rows_;
+  QPushButton* again_ = nullptr; ///< shown if the timings leave a doubt
   QLabel* evaluation_ = nullptr; ///< of a program, if its search was asked for it
   QWidget* outcome_ = nullptr;   ///< shown if there is no answer
   QLabel* outcome_text_ = nullptr;

@@ -131,6 +131,7 @@ QWidget* FindPage::make_body() {
             if (shown_.id() == search)
               goal_->show_sizes(sizes);
           });
+  connect(answer_, &AnswerCard::again_wanted, this, &FindPage::find);
   connect(answer_, &AnswerCard::settings_wanted, this, [this] { setup_action_->setChecked(true); });
   connect(probes_, &ProbeCard::chosen, this, [this](int number, qint64 batch) {
     plots_->choose(number);

@@ -91,13 +91,11 @@ PlotMark mark_of(const SearchView& view, const ProbeRow& row, int panel, const Q
   return mark;
 }
 
-/// A size that does not differ significantly from one within the tolerance can be the knee, too.
-QString knee_text(double rate, double best) {
-  if (rate >= best)
-    return SearchPlots::tr("fastest");
-  return rate >= (1 - search::knee_tolerance) * best
-             ? SearchPlots::tr("≥ 95 % of the best throughput")
-             : SearchPlots::tr("at least 95 % of the best, within measurement error");
+/// Of the recommended size.
+QString knee_text(const search::Timing& timing, double best) {
+  const QString text =
+      timing.examples_per_second >= best ? SearchPlots::tr("fastest") : SearchPlots::tr("≥ 95 % of the best throughput");
+  return timing.disturbed() ? SearchPlots::tr("%1, estimated beside other work").arg(text) : text;
 }
 
 } // namespace
@@ -243,7 +241,7 @@ void SearchPlots::show_marks(const SearchView& view) {
   for (const search::Timing& timing : view.timings)
     if (view.timings.size() > 1 && timing.batch == knee)
       answers << PlotMark{knee_mark,   PlotMark::Kind::answer,     static_cast<double>(timing.batch),
-                          throughput_, timing.examples_per_second, knee_text(timing.examples_per_second, best)};
+                          throughput_, timing.examples_per_second, knee_text(timing, best)};
   plots_->set_marks(answers + runs);
 }
 

@@ -21,6 +21,7 @@
 #include "ui/live/reading_card.h"
 #include "ui/live/reason_card.h"
 #include "ui/live/run_header.h"
+#include "ui/live/run_summary.h"
 #include "ui/live/view_bar.h"
 #include "ui/plan/plan_handles.h"
 #include "ui/plot/units.h"
@@ -361,6 +362,8 @@ void LivePage::update_readings() {
   // Planned values of a place that the run has passed are not shown any more.
   if (several && !plots_->crosshair())
     reading_->show_at(tr("At the last step of each run"), curves_.curves(), std::nullopt, limit_.out_of_sight());
+  else if (!plots_->crosshair() && !run->running() && run->steps() > 0)
+    reading_->show_facts(tr("The whole run"), run_summary(*run));
   else if (is_planned(history_at(x, axis)))
     reading_->show_at(tr("At step %1, planned").arg(step_at(x)), all, x, limit_.out_of_sight());
   else

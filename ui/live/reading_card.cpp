@@ -58,7 +58,6 @@ void ReadingCard::show_at(const QString& title, const std::vector<LiveCurve>& cu
                           std::optional<double> limit_bytes) {
   runs_->show_at(curves, x);
   QList<FactList::Fact> facts;
-  QString all = title;
   for (const LiveCurve& curve : curves) {
     if (!curve.run.isEmpty())
       continue;
@@ -72,22 +71,32 @@ void ReadingCard::show_at(const QString& title, const std::vector<LiveCurve>& cu
       fact.color = curve_color(theme_, curve.style).name();
     if (curve.panel == loss_panel && !std::isfinite(*value))
       fact.alarming = true;
-    all += '\n' + fact.name + '\t' + fact.value + '\t' + fact.color;
     facts += fact;
   }
-  if (limit_bytes) {
+  if (limit_bytes)
     facts += {.name = tr("memory budget"), .value = format_bytes(*limit_bytes)};
-    all += facts.last().value;
-  }
+  set(title, facts);
+  const bool beside =
+      std::any_of(curves.begin(), curves.end(), [](const LiveCurve& curve) { return !curve.run.isEmpty(); });
+  card_->setVisible(beside || !facts.isEmpty());
+}
+
+void ReadingCard::show_facts(const QString& title, const QList<FactList::Fact>& facts) {
+  runs_->show_at({}, std::nullopt);
+  set(title, facts);
+  card_->setVisible(!facts.isEmpty());
+}
+
+void ReadingCard::set(const QString& title, const QList<FactList::Fact>& facts) {
+  QString all = title;
+  for (const FactList::Fact& fact : facts)
+    all += '\n' + fact.name + '\t' + fact.value + '\t' + fact.color;
   if (all == shown_)
     return;
   shown_ = all;
   card_->set_title(title);
   facts_->set_facts(facts);
   facts_->setVisible(!facts.isEmpty());
-  const bool beside =
-      std::any_of(curves.begin(), curves.end(), [](const LiveCurve& curve) { return !curve.run.isEmpty(); });
-  card_->setVisible(beside || !facts.isEmpty());
 }
 
 BetweenCard::BetweenCard(const Theme& theme, QWidget* parent)

@@ -3,14 +3,13 @@
 #include <QWidget>
 
 #include "ui/live/live_curves.h"
+#include "ui/widgets/widgets.h"
 
 class QGridLayout;
 class QLabel;
 
 namespace batchscope::ui {
 
-class Card;
-class FactList;
 class RunsReading;
 
 /// The values of the curves at one x. UI thread.
@@ -24,12 +23,17 @@ public:
   void show_at(const QString& title, const std::vector<LiveCurve>& curves, std::optional<double> x,
                std::optional<double> limit_bytes = std::nullopt);
 
+  /// Shows facts of a run instead.
+  void show_facts(const QString& title, const QList<FactList::Fact>& facts);
+
 private:
+  void set(const QString& title, const QList<FactList::Fact>& facts);
+
   const Theme& theme_;
   Card* card_;
   RunsReading* runs_; ///< one row per run, if there are several
   FactList* facts_;   ///< all other values
-  QString shown_;     ///< current text of the facts, to detect changes
+  QString shown_;     ///< current text of title and facts, to detect changes
 };
 
 /// Difference, minimum, mean and maximum of the curves between two places. UI thread.

@@ -173,6 +173,10 @@ double OpenRun::examples_per_second() const {
   return outcome_ ? outcome_->examples_per_second : clock_.examples_per_second();
 }
 
+std::optional<double> OpenRun::disturbed() const {
+  return outcome_ ? outcome_->disturbed : clock_.disturbed();
+}
+
 double OpenRun::recent_examples_per_second() const {
   const auto* seconds = history_->find("seconds");
   if (seconds == nullptr || seconds->values.size() < 2)

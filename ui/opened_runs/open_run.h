@@ -64,6 +64,7 @@ public:
   // As computed by telemetry::RunClock and shown in every list of runs.
   double seconds() const;
   double examples_per_second() const;
+  std::optional<double> disturbed() const; ///< fraction of the time that other work took; nothing if it is not known
   std::optional<double> seconds_left() const; ///< estimated from the speed of the last seconds
 
   // Commands to this run only; each takes effect at the next step boundary. A command that comes too late has no

@@ -367,6 +367,8 @@ void SweepPage::refresh() {
 
 void SweepPage::refresh_view() {
   view_ = view_of(content_, outlooks_, workbench_.run_database().runs());
+  if (Job* job = own_job())
+    job->set_seconds_left(view_.seconds_left());
   if (!metric_chosen_ && view_.count(RunStage::finished) > 0 && !grid_of(view_, metric_).any)
     for (const Metric metric : metrics())
       if (grid_of(view_, metric).any) {
@@ -423,12 +425,13 @@ void SweepPage::show_banner() {
   const compare::Answer& answer = answer_->answer;
   const QString text = QString::fromStdString(answer.text);
   const QString headline = QString::fromStdString(answer.headline);
+  const QString basis = QString::fromStdString(answer.basis);
   if (headline.isEmpty())
     banner_->show_none(text);
   else if (view_.open())
-    banner_->show_answer(tr("So far: %1").arg(headline), tr("So far: %1").arg(text), answer.certain);
+    banner_->show_answer(tr("So far: %1").arg(headline), tr("So far: %1").arg(text), answer.certain, basis);
   else
-    banner_->show_answer(headline, text, answer.certain);
+    banner_->show_answer(headline, text, answer.certain, basis);
   picture_->set_answer(answer.runs, answer_->ties);
 }
 

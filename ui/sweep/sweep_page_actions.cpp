@@ -381,7 +381,8 @@ void SweepPage::show_header() {
   case Stage::paused: {
     state.status = now == Stage::paused ? tr("paused") : tr("running");
     state.tone = now == Stage::paused ? Pill::Tone::warning : Pill::Tone::accent;
-    const auto left = view_.seconds_left();
+    const Job* own = own_job();
+    const auto left = own ? own->seconds_left() : view_.seconds_left();
     state.text = left ? tr("%1 · %2 elapsed · %3 left").arg(of_runs, elapsed, short_duration(*left))
                       : tr("%1 · %2 elapsed").arg(of_runs, elapsed);
     state.main = compare_;

@@ -14,14 +14,16 @@ class AnswerBanner : public QFrame {
 public:
   explicit AnswerBanner(QWidget* parent = nullptr);
 
-  /// `text` begins with `headline`, which is set in bold; the headline may be empty.
-  void show_answer(const QString& headline, const QString& text, bool certain);
+  /// `text` begins with `headline`, which is set in bold; the headline may be empty. `basis`: to which goal it is the
+  /// answer, and from which runs; may be empty.
+  void show_answer(const QString& headline, const QString& text, bool certain, const QString& basis = {});
   /// What is missing for an answer.
   void show_none(const QString& why);
   QString text() const; ///< as shown, without markup
 
 private:
   QLabel* text_;
+  QLabel* basis_;
   QString plain_;
 };
 

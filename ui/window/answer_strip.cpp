@@ -53,7 +53,8 @@ void AnswerStrip::take(const Job& job) {
 void AnswerStrip::show_answer(const run::RunSpec& spec, const compare::Answer& answer) {
   spec_ = spec;
   spec_.batch = {run::BatchChoice::Kind::number, *answer.batch};
-  answer_->show_answer(QString::fromStdString(answer.headline), QString::fromStdString(answer.text), answer.certain);
+  answer_->show_answer(QString::fromStdString(answer.headline), QString::fromStdString(answer.text), answer.certain,
+                       QString::fromStdString(answer.basis));
   train_->setText(tr("New run with %1").arg(format_count(*answer.batch)));
   setAccessibleName(answer_->text());
   show();

@@ -102,6 +102,7 @@ void Conversation::hello(const Hello& hello) {
   if (std::exchange(pid_, hello.pid) != hello.pid) { // its messages count from 1
     to_confirm_.clear();
     confirmed_ = told_ = 0;
+    processors_.emplace(std::to_string(hello.pid));
   }
   try {
     steer(hello);
@@ -209,7 +210,7 @@ void Conversation::take(const StepMessage& message, bool live) {
   ++reports_;
   const bool step = is_step(message);
   if (step)
-    make_step(std::move(record));
+    make_step(std::move(record), live);
   else
     add_to_step(std::move(record));
   if (!steering_ || !(step || message.ask))
@@ -228,8 +229,10 @@ bool Conversation::is_step(const StepMessage& message) const {
   return message.record.step > reported_ && (level_ < 2 || has_size || message.ask);
 }
 
-void Conversation::make_step(telemetry::StepRecord record) {
+void Conversation::make_step(telemetry::StepRecord record, bool live) {
   fill_peak(record);
+  if (live && processors_)
+    processors_->add_to(record);
   const auto now = Clock::now();
   step_seconds_.push_back(std::chrono::duration<double>(now - last_record_).count());
   if (step_seconds_.size() > steps_remembered)

@@ -16,6 +16,7 @@
 #include "core/run/run_control.h"
 #include "core/run/run_spec.h"
 #include "core/run/source.h"
+#include "core/telemetry/processor_windows.h"
 #include "core/telemetry/record.h"
 
 namespace batchscope::program {
@@ -79,7 +80,7 @@ private:
   void take(const StepMessage& message, bool live);
   void take(const EventMessage& message);
   void take(const Bye& bye);
-  void make_step(telemetry::StepRecord record);
+  void make_step(telemetry::StepRecord record, bool live);
   void add_to_step(telemetry::StepRecord record);
   bool is_step(const StepMessage& message) const;
   void fill_peak(telemetry::StepRecord& record);
@@ -133,6 +134,7 @@ private:
 
   Clock::time_point last_record_{};
   std::deque<double> step_seconds_; ///< of the last steps
+  std::optional<telemetry::ProcessorWindows> processors_; ///< of the program
   bool said_silent_ = false;
   bool said_not_followed_ = false;
   bool said_counted_again_ = false;

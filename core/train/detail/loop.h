@@ -7,6 +7,7 @@
 #include "core/run/session.h"
 #include "core/schedule/progression.h"
 #include "core/telemetry/outcome.h"
+#include "core/telemetry/processor_windows.h"
 #include "core/train/detail/checkpoints.h"
 #include "core/train/detail/evaluator.h"
 #include "core/train/detail/free_memory.h"
@@ -108,6 +109,7 @@ private:
   double paused_seconds_ = 0;
   bool said_paused_ = false;
   telemetry::RunProgress progress_; ///< fed with the run's reports
+  telemetry::ProcessorWindows processors_;
   std::int64_t largest_micro_ = 1;
   std::int64_t evaluated_at_ = -1;             ///< step of the last evaluation
   std::int64_t evaluated_examples_ = 0;        ///< examples seen until then

@@ -57,6 +57,7 @@ private Q_SLOTS:
   void oneRunOfEachSaysSo();
   void speedIsOfOtherBatchSizes();
   void throughputIsTheKnee();
+  void disturbedRunsDoNotTellSpeeds();
   void timeToATarget();
   void someSeedsReachTheTarget();
   void withinATime();
@@ -67,6 +68,38 @@ private Q_SLOTS:
   void fewSeedsTellLargeDifferencesApart();
   void tables();
 };
+
+/// The first run of batch size 32 was disturbed: it says 150 examples/s, where 1,400 is right.
+void TestAnswer::disturbedRunsDoNotTellSpeeds() {
+  const auto disturb = [](const Comparison& calm, const std::vector<std::size_t>& which) {
+    std::vector<ComparedRun> runs = calm.runs;
+    for (const std::size_t run : which)
+      runs[run].row.outcome.disturbed = 0.6;
+    return Comparison(std::move(runs));
+  };
+  const auto runs =
+      runs_with({{32, 1, 0.95, 150}, {32, 2, 0.952, 1400}, {64, 1, 0.98, 2400}, {64, 2, 0.983, 2380}, {8, 1, 0.9, 900},
+                 {8, 2, 0.9, 900}});
+  QVERIFY(text_of(runs).contains("It trains 3.1 times as fast as batch size 32."));
+  const QString one = text_of(disturb(runs, {0}));
+  QVERIFY2(one.contains("It trains 2.7 times as fast as batch size 8."), qPrintable(one));
+  QVERIFY2(one.contains("Other work on the machine disturbed 1 run; its speed does not count."), qPrintable(one));
+  const Answer fast = compare::answer(disturb(runs, {0}), parse_goal("throughput", "--goal"));
+  QCOMPARE(fast.batch, std::optional<std::int64_t>(64));
+  const auto of_32 = std::find_if(fast.standings.begin(), fast.standings.end(),
+                                  [](const Standing& standing) { return standing.group.batch == 32; });
+  QCOMPARE(of_32->results, (std::vector<double>{1400}));
+
+  const QString all = text_of(disturb(runs, {0, 1, 2, 3, 4, 5}));
+  QVERIFY2(!all.contains("times as fast"), qPrintable(all));
+  QVERIFY2(all.contains("Other work on the machine disturbed 6 runs, and speeds of one setting vary 9.3-fold, so speeds "
+                        "are not compared."),
+           qPrintable(all));
+  const Answer unsure = compare::answer(disturb(runs, {0, 1, 2, 3, 4, 5}), parse_goal("throughput", "--goal"));
+  QVERIFY(!unsure.certain);
+  QVERIFY(unsure.text.find("train again when the machine is less busy") != std::string::npos);
+  QCOMPARE(QString::fromStdString(unsure.basis), "Goal: throughput. From 6 runs.");
+}
 
 void TestAnswer::repeatsTellSettingsApart() {
   const auto runs = runs_with({{16, 1, 0.951},

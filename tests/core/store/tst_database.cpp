@@ -353,6 +353,7 @@ void TestDatabase::format_1_becomes_the_present_one() {
                   "COLUMN deleted;"
                   "ALTER TABLE run DROP COLUMN position; ALTER TABLE run DROP COLUMN reserved_bytes;"
                   "ALTER TABLE run DROP COLUMN workers; ALTER TABLE run DROP COLUMN settings_key;"
+                  "ALTER TABLE run DROP COLUMN disturbed;"
                   "ALTER TABLE run DROP COLUMN environment; ALTER TABLE run DROP COLUMN tags; DROP TABLE view;"
                   "ALTER TABLE run DROP COLUMN checks; ALTER TABLE event DROP COLUMN checks;"
                   "ALTER TABLE sweep DROP COLUMN checks; ALTER TABLE search DROP COLUMN checks;"

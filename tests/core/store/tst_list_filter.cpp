@@ -124,7 +124,7 @@ void TestListFilter::refuses_data() {
       "status, "
       "reason, "
       "batch, steps, examples_seen, epoch, train_coverage, oom_events, loss, validation_loss, validation_accuracy, "
-      "peak_bytes, seconds, examples_per_second, model, data, schedule, optimizer, device, lr, seed");
+      "peak_bytes, seconds, examples_per_second, disturbed, model, data, schedule, optimizer, device, lr, seed");
   row("batch", "--where: unexpected end at position 6; accepted: one of = != < <= > >=");
   row("batch == 1", "--where: unexpected \"==\" at position 7; accepted: one of = != < <= > >=");
   row("batch >", "--where: unexpected end at position 8; accepted: a value; write text with spaces or signs in quotes");

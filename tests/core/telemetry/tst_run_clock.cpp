@@ -37,7 +37,29 @@ private Q_SLOTS:
   void the_order_of_records_and_events_does_not_matter();
   void times_that_are_no_numbers_are_left_out();
   void goes_on_from_json();
+  void windows_tell_what_others_took();
 };
+
+void TestRunClock::windows_tell_what_others_took() {
+  RunClock clock;
+  clock.take(record(1, 100, 0.5));
+  QVERIFY(!clock.disturbed());
+  StepRecord window = record(2, 200, 1);
+  window.more = {{disturbed, 0.2}};
+  clock.take(window);
+  QCOMPARE(clock.disturbed(), std::optional(0.2));
+  window = record(9, 900, 4);
+  window.more = {{disturbed, 0.6}};
+  clock.take(window);
+  QCOMPARE(clock.disturbed(), std::optional((0.2 * 1 + 0.6 * 3) / 4));
+  clock.take(record(10, 1000, 5)); // a window is not over
+  QCOMPARE(clock.disturbed(), std::optional((0.2 * 1 + 0.6 * 3) / 4));
+  // What is no fraction says nothing: a program may have a series of this name.
+  window = record(11, 1100, 6);
+  window.more = {{disturbed, 7}};
+  clock.take(window);
+  QCOMPARE(clock.disturbed(), std::optional((0.2 * 1 + 0.6 * 3) / 4));
+}
 
 void TestRunClock::nothing_yet() {
   const RunClock clock;
@@ -84,6 +106,8 @@ void TestRunClock::goes_on_from_json() {
   const auto step = [](RunProgress& progress, std::int64_t number) {
     StepRecord next = record(number, number * 16, static_cast<double>(number) / 3);
     next.loss = number == 4 ? std::numeric_limits<double>::quiet_NaN() : 1 / static_cast<double>(number);
+    if (number % 3 == 0)
+      next.more = {{disturbed, 0.1 / static_cast<double>(number)}};
     progress.take(next);
     if (number % 2 == 0)
       progress.take(evaluation(number, static_cast<double>(number) / 3 + 0.1, 0.1));

@@ -1,9 +1,11 @@
 #include <QTest>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/base/processor_time.h"
 #include "core/telemetry/run_clock.h"
 #include "run_helpers.h"
 #include "test_events.h"
@@ -60,6 +62,30 @@ private Q_SLOTS:
     } catch (const Error& error) {
       QVERIFY2(error.field() == field, (std::string(error.field()) + ", " + error.what()).c_str());
     }
+  }
+
+  void tellsWhatOtherWorkTakes() {
+    if (thread_times().empty())
+      QSKIP("this system does not count it");
+    RunSpec spec = small_spec(16, 1'000'000);
+    spec.max_seconds = 1.5;
+    std::atomic<bool> over = false;
+    std::vector<std::jthread> others;
+    for (unsigned i = 0; i < 2 * std::thread::hardware_concurrency(); ++i)
+      others.emplace_back([&over] {
+        while (!over)
+          ;
+      });
+    const FinishedRun busy = run_to_end(spec);
+    over = true;
+    QVERIFY2(busy.outcome.disturbed.value_or(0) > 0.05, qPrintable(QString::number(*busy.outcome.disturbed)));
+    const auto windows = std::count_if(
+        busy.recorded.records.begin(), busy.recorded.records.end(), [](const telemetry::StepRecord& record) {
+          return std::any_of(record.more.begin(), record.more.end(), [](const auto& value) {
+            return value.first == telemetry::waited_seconds && value.second > 0;
+          });
+        });
+    QVERIFY(windows >= 1 && windows <= 3);
   }
 
   void accumulationEqualsOneBatch_data() {

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <QList>
+
+#include "ui/opened_runs/open_run.h"
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+/// What a run that is over came to: its last step is seldom a whole batch, and says little of the run. UI thread.
+QList<FactList::Fact> run_summary(const OpenRun& run);
+
+} // namespace batchscope::ui
