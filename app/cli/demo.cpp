@@ -40,9 +40,9 @@ public:
     if (stage == sweep::DemoStage::search) {
       runs_ = result.probes.size();
       ooms_ = oom_probes(result);
-      display_.say(fmt::format("{} {}, safe {}, recommended for speed {}: {}", search::name_of_largest(result.largest_is_exact),
-                               count_or_dash(result.largest), count_or_dash(result.safe),
-                               count_or_dash(result.recommended), result.reason));
+      display_.say(fmt::format("{} {}, safe {}, recommended for speed {}: {}",
+                               search::name_of_largest(result.largest_is_exact), count_or_dash(result.largest),
+                               count_or_dash(result.safe), count_or_dash(result.recommended), result.reason));
       return;
     }
     display_.say(
@@ -125,10 +125,10 @@ void print_result(const store::RunReader& reader, const sweep::DemoResult& resul
   }
   print('\n' + runs_table(reader.present(result.runs()), Palette::for_stdout()) + '\n');
   print(Palette::for_stdout().paint(Colour::good, answer.text) + '\n');
-  print(answer.basis + (result.search.recommended && result.search.recommended != answer.batch
-                            ? fmt::format(" For speed alone, the search recommended {}.",
-                                          format_count(*result.search.recommended))
-                            : std::string()) +
+  print(answer.basis +
+        (result.search.recommended && result.search.recommended != answer.batch
+             ? fmt::format(" For speed alone, the search recommended {}.", format_count(*result.search.recommended))
+             : std::string()) +
         "\n\n");
   for (const auto& file : files)
     print(fmt::format("written: {}\n", file));

@@ -223,30 +223,43 @@ std::string search_text(const Json& search, const Palette& palette) {
 }
 
 std::string runs_table(const std::vector<store::RunRow>& runs, const Palette& palette) {
-  Table table({{"run"},
-               {"name", Table::Align::left},
-               {"status", Table::Align::left},
-               {"batch"},
-               {"steps"},
-               {"examples"},
-               {"loss"},
-               {"accuracy"},
-               {"peak memory"},
-               {"examples/s"},
-               {"time"},
-               {"OOM"}});
+  std::vector<Table::Column> header{{"run"},
+                                    {"name", Table::Align::left},
+                                    {"status", Table::Align::left},
+                                    {"batch"},
+                                    {"steps"},
+                                    {"examples"},
+                                    {"loss"},
+                                    {"accuracy"},
+                                    {"peak memory"},
+                                    {"examples/s"},
+                                    {"time"},
+                                    {"OOM"}};
+  const auto disturbed = [](const store::RunRow& run) { return run.outcome.disturbed.value_or(0) >= disturbed_from; };
+  const bool any_disturbed = std::any_of(runs.begin(), runs.end(), disturbed);
+  if (any_disturbed)
+    header.push_back({"other work"});
+  Table table(header);
   constexpr std::size_t widest_name = 60;
   using Status = telemetry::RunStatus;
   for (const store::RunRow& run : runs) {
     const telemetry::RunOutcome& outcome = run.outcome;
     const bool bad = outcome.status == Status::failed || outcome.status == Status::interrupted;
-    table.add({std::to_string(run.id), shortened(run.name, widest_name), telemetry::to_string(outcome.status),
-               count_or_dash(outcome.batch), steps_text(outcome),
-               outcome.examples_seen > 0 ? format_count(outcome.examples_seen) : "-", figure(outcome.loss),
-               percent(outcome.validation_accuracy), outcome.peak_bytes > 0 ? format_bytes(outcome.peak_bytes) : "-",
-               outcome.examples_per_second > 0 ? rate_text(outcome.examples_per_second) : "-",
-               format_duration(outcome.seconds), std::to_string(outcome.oom_events)},
-              bad ? Colour::bad : Colour::plain);
+    std::vector<std::string> cells{std::to_string(run.id),
+                                   shortened(run.name, widest_name),
+                                   telemetry::to_string(outcome.status),
+                                   count_or_dash(outcome.batch),
+                                   steps_text(outcome),
+                                   outcome.examples_seen > 0 ? format_count(outcome.examples_seen) : "-",
+                                   figure(outcome.loss),
+                                   percent(outcome.validation_accuracy),
+                                   outcome.peak_bytes > 0 ? format_bytes(outcome.peak_bytes) : "-",
+                                   outcome.examples_per_second > 0 ? rate_text(outcome.examples_per_second) : "-",
+                                   format_duration(outcome.seconds),
+                                   std::to_string(outcome.oom_events)};
+    if (any_disturbed)
+      cells.push_back(disturbed(run) ? percent(outcome.disturbed) : "-");
+    table.add(cells, bad ? Colour::bad : Colour::plain);
   }
   return table.text(palette);
 }

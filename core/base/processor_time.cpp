@@ -79,8 +79,8 @@ ProcessorShare processor_share(const std::vector<ThreadTime>& begin, const std::
     const ThreadTime then = is_known ? *before : ThreadTime{};
     all.push_back({now.ran_seconds - then.ran_seconds, now.waited_seconds - then.waited_seconds});
   }
-  const Spent busiest = *std::max_element(all.begin(), all.end(),
-                                          [](const Spent& a, const Spent& b) { return a.ready() < b.ready(); });
+  const Spent busiest =
+      *std::max_element(all.begin(), all.end(), [](const Spent& a, const Spent& b) { return a.ready() < b.ready(); });
   constexpr double computes = 0.1;
   ProcessorShare share{.seconds = seconds};
   for (const Spent& spent : all)

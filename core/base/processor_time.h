@@ -15,9 +15,9 @@ struct ThreadTime {
   double waited_seconds = 0; ///< ready to run, but did not: other threads had the processors
 };
 
-/// Of all threads of a process that have run, by id; `process`: its number, or `self`. Empty for one that has ended, and
-/// where the system does not count it. Times of a thread that runs are up to a tick (1 to 10 ms) old. Any thread; takes
-/// about 5 us for each thread of the process.
+/// Of all threads of a process that have run, by id; `process`: its number, or `self`. Empty for one that has ended,
+/// and where the system does not count it. Times of a thread that runs are up to a tick (1 to 10 ms) old. Any thread;
+/// takes about 5 us for each thread of the process.
 std::vector<ThreadTime> thread_times(const std::string& process = "self");
 
 /// From so much of it on, a timing counts as disturbed: what a machine does on its own account takes less.

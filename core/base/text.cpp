@@ -142,6 +142,9 @@ std::string format_count(std::int64_t count) {
 std::string format_duration(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0)
     return "-";
+  constexpr double tenth = 0.00995; // below, milliseconds with two digits
+  if (seconds < tenth)
+    return fmt::format("{:.2g} ms", seconds * 1000);
   if (seconds < 0.9995)
     return fmt::format("{:.0f} ms", seconds * 1000);
   if (seconds < 19.95)

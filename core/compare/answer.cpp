@@ -256,8 +256,8 @@ std::string reason(const std::vector<Standing>& standings, const Standing& chose
   if (&chosen == &best)
     return fmt::format("{}: the best {}, {}.", capitalized(chosen.group.label()), what, best.text);
   const std::string by_knee = fmt::format("is within {:g} % of the best,", 100 * search::knee_tolerance);
-  const std::string close = goal.kind != Goal::Kind::throughput ? "is within the spread of repeats of the best,"
-                                                                : by_knee;
+  const std::string close =
+      goal.kind != Goal::Kind::throughput ? "is within the spread of repeats of the best," : by_knee;
   return fmt::format("{}: {} {}, the smallest batch size that {} {} ({}).", capitalized(chosen.group.label()), what,
                      chosen.text, close, best.group.label(), best.text);
 }
@@ -368,7 +368,7 @@ Summary speed_of(const Comparison& comparison, const Standing& standing) {
 /// Whether only disturbed runs tell the speed of a setting.
 bool is_disturbed(const Comparison& comparison, const Standing& standing) {
   const auto calm = [&](std::size_t run) {
-    return counts(comparison.runs[run]) && !compare::is_disturbed(comparison.runs[run]);
+    return counts(comparison.runs[run]) && !compare::is_disturbed(comparison.runs[run].row.outcome);
   };
   return std::none_of(standing.group.runs.begin(), standing.group.runs.end(), calm);
 }
@@ -418,7 +418,7 @@ bool any_disturbed(const Comparison& comparison, const std::vector<Standing>& st
 /// What other work on the machine did to the speeds.
 std::string disturbed_text(const Comparison& comparison, const std::vector<Standing>& standings, const Goal& goal) {
   const auto runs = std::count_if(comparison.runs.begin(), comparison.runs.end(), [](const ComparedRun& run) {
-    return counts(run) && compare::is_disturbed(run);
+    return counts(run) && compare::is_disturbed(run.row.outcome);
   });
   if (runs == 0)
     return {};
@@ -513,8 +513,8 @@ Answer answer(const Comparison& comparison, const Goal& goal) {
   answer.basis = basis_of(runs, what);
   answer.text = reason(standings, chosen, goal, what) + ties_text(standings, chosen) +
                 (goal.kind == Goal::Kind::accuracy ? speed_text(comparison, standings, chosen) : "") +
-                disturbed_text(comparison, standings, goal) + repeats_text(standings, told) + edges_text(standings, chosen) +
-                gaps_text(runs, standings, goal, metric) + data_text(comparison, goal);
+                disturbed_text(comparison, standings, goal) + repeats_text(standings, told) +
+                edges_text(standings, chosen) + gaps_text(runs, standings, goal, metric) + data_text(comparison, goal);
   answer.batch = chosen.group.batch;
   for (const std::size_t index : chosen.group.runs)
     answer.runs.push_back(runs[index].row.id);

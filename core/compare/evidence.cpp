@@ -26,8 +26,8 @@ ValueOf value_of(const std::string& name) {
   return other || name.ends_with("_bytes") ? ValueOf::other : ValueOf::learning;
 }
 
-bool is_disturbed(const ComparedRun& run) {
-  return run.row.outcome.disturbed.value_or(0) >= disturbed_from;
+bool is_disturbed(const telemetry::RunOutcome& outcome) {
+  return outcome.disturbed.value_or(0) >= disturbed_from;
 }
 
 std::vector<std::size_t> evidence(const Comparison& comparison, const std::vector<std::size_t>& runs, ValueOf what,
@@ -38,7 +38,7 @@ std::vector<std::size_t> evidence(const Comparison& comparison, const std::vecto
     if (counts(comparison.runs[run]) && has(run) &&
         (what != ValueOf::learning || seen.insert(comparison.learnt_as[run]).second))
       found.push_back(run);
-  const auto disturbed = [&](std::size_t run) { return is_disturbed(comparison.runs[run]); };
+  const auto disturbed = [&](std::size_t run) { return is_disturbed(comparison.runs[run].row.outcome); };
   if (what == ValueOf::speed && !std::all_of(found.begin(), found.end(), disturbed))
     std::erase_if(found, disturbed);
   return found;

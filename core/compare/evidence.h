@@ -28,7 +28,7 @@ enum class ValueOf {
 ValueOf value_of(const std::string& name);
 
 /// Whether other work on the machine took so much of a run's time that its speed says little.
-bool is_disturbed(const ComparedRun& run);
+bool is_disturbed(const telemetry::RunOutcome& outcome);
 
 /// Which of `runs`, that are repeats of one setting, tell what their value is: those that count and have one (`has`).
 /// Of what is learnt, one run of each seed, as runs of this program learn the same; of speeds, those that were not

@@ -73,7 +73,7 @@ double uncertainty(const Timed& size, const Timed& best) {
     return 0;
   std::vector<double> ratios;
   for (std::size_t i = 0; i < std::min(size.stretches.size(), best.stretches.size()); ++i)
-    if (const Stretch &own = size.stretches[i], &other = best.stretches[i]; size.counts(own) && best.counts(other))
+    if (const Stretch& own = size.stretches[i], &other = best.stretches[i]; size.counts(own) && best.counts(other))
       ratios.push_back(std::log(own.examples_per_second / other.examples_per_second));
   double fraction = uncertainty_of(ratios);
   if (ratios.size() < 2) {
@@ -283,9 +283,10 @@ std::string doubt_about(const std::vector<Timing>& timings) {
     if (timing.examples_per_second >= decides * fastest_of(timings).examples_per_second)
       lost = std::max(lost, timing.lost);
   if (lost >= disturbed_from)
-    doubt = fmt::format("other work on this machine took up to {:.0f} % of the time, so these rates are estimates for a "
-                        "free one: time again when it is",
-                        100 * lost);
+    doubt =
+        fmt::format("other work on this machine took up to {:.0f} % of the time, so these rates are estimates for a "
+                    "free one: time again when it is",
+                    100 * lost);
   if (knee(timings))
     return doubt;
   // Those that may be within the tolerance of the best.
@@ -298,9 +299,10 @@ std::string doubt_about(const std::vector<Timing>& timings) {
       most = std::max(most, timing.batch);
       fold = std::max(fold, timing.fastest / timing.slowest);
     }
-  const std::string alike = fmt::format("no size is recommended, because timings of one size vary {:.1f}-fold: {} to {} "
-                                        "are alike",
-                                        fold, format_count(least), format_count(most));
+  const std::string alike =
+      fmt::format("no size is recommended, because timings of one size vary {:.1f}-fold: {} to {} "
+                  "are alike",
+                  fold, format_count(least), format_count(most));
   return doubt.empty() ? alike + "; time again when the machine is less busy" : alike + "; " + doubt;
 }
 

@@ -20,8 +20,8 @@ struct Stretch {
 };
 
 /// The stretch of steps that took `seconds` each, with `examples` in each. If it was disturbed, a step takes the mean
-/// without what was lost, or the median if that is less: of steps that are shorter than the scheduler's time slices most
-/// are not disturbed at all.
+/// without what was lost, or the median if that is less: of steps that are shorter than the scheduler's time slices
+/// most are not disturbed at all.
 Stretch stretch_of(const std::vector<double>& seconds, double examples, const ProcessorShare& share);
 
 /// Times a size known to fit for a fraction of a second, at least one step; nothing if it did not fit after all.
@@ -32,8 +32,8 @@ std::vector<std::int64_t> sizes_to_time(const SearchResult& result);
 
 /// Measures the throughput of the sizes (ascending), for knee(). Times each size once, then those that may still be the
 /// knee in turns, up and down, so that other load on the machine affects all of them alike. Repeats until the stretches
-/// agree on the knee, at least three and at most nine times; or, if that takes longer than 20 seconds (disturbed by other
-/// work 40), twice. Calls `on_timing` after each stretch with the results so far of its size. One thread.
+/// agree on the knee, at least three and at most nine times; or, if that takes longer than 20 seconds (disturbed by
+/// other work 40), twice. Calls `on_timing` after each stretch with the results so far of its size. One thread.
 std::vector<Timing> measure_throughput(const std::vector<std::int64_t>& sizes, const TimeStretch& time,
                                        const std::function<void(const Timing&)>& on_timing = {});
 

@@ -92,7 +92,8 @@ const std::vector<SeriesInfo>& known_series() {
     known.push_back({"validation_loss", not_in_csv});
     known.push_back({"validation_accuracy", not_in_csv});
     known.push_back({evaluation_seconds, not_in_csv});
-    known.push_back({noise_scale, not_in_csv});
+    for (const char* name : {noise_scale, disturbed, ran_seconds, waited_seconds})
+      known.push_back({name, not_in_csv});
     return known;
   }();
   return all;

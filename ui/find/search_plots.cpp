@@ -93,8 +93,8 @@ PlotMark mark_of(const SearchView& view, const ProbeRow& row, int panel, const Q
 
 /// Of the recommended size.
 QString knee_text(const search::Timing& timing, double best) {
-  const QString text =
-      timing.examples_per_second >= best ? SearchPlots::tr("fastest") : SearchPlots::tr("≥ 95 % of the best throughput");
+  const QString text = timing.examples_per_second >= best ? SearchPlots::tr("fastest")
+                                                          : SearchPlots::tr("≥ 95 % of the best throughput");
   return timing.disturbed() ? SearchPlots::tr("%1, estimated beside other work").arg(text) : text;
 }
 

@@ -7,6 +7,7 @@
 #include <QCoreApplication>
 
 #include "core/base/processor_time.h"
+#include "core/telemetry/series_info.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -63,7 +64,7 @@ QString accuracy_text(double accuracy) {
 QList<FactList::Fact> run_summary(const OpenRun& run) {
   QList<FactList::Fact> facts;
   facts += {.name = tr("steps"), .value = format_count(run.steps())};
-  facts += {.name = tr("time"), .value = format_short_duration(run.seconds())};
+  facts += {.name = tr("time"), .value = format_duration(run.seconds())};
   if (const auto peak = ends_of(run, "peak_bytes", true); peak && peak->best > 0)
     facts += {.name = tr("peak memory"),
               .value = format_bytes(peak->best),
@@ -72,6 +73,12 @@ QList<FactList::Fact> run_summary(const OpenRun& run) {
   add_score(facts, run, "validation_loss", false, tr("validation loss"), loss_text);
   if (const auto loss = ends_of(run, "loss", false); loss && !ends_of(run, "validation_loss", false))
     facts += {.name = tr("lowest loss"), .value = loss_text(loss->best)};
+  for (const std::string& name : run.history()->others())
+    if (!telemetry::is_known_series(name) && !telemetry::stream_series_from(name))
+      if (const auto ends = ends_of(run, name.c_str(), true))
+        facts += {.name = QString::fromStdString(name),
+                  .value = format_number(ends->last),
+                  .help = tr("The last value that the program has reported")};
   if (run.examples_per_second() > 0)
     facts += {.name = tr("examples/s"),
               .value = format_count(std::llround(run.examples_per_second())),

@@ -2,7 +2,6 @@
 
 #include <QVBoxLayout>
 
-#include "core/base/text.h"
 #include "core/program/trial/tryout.h"
 #include "ui/widgets/format.h"
 #include "ui/workbench/output_box.h"
@@ -13,11 +12,6 @@ namespace {
 
 constexpr int most_lines = 12;
 
-QString seconds_text(double seconds) {
-  return seconds < 1 ? TestCard::tr("%1 ms").arg(format_number(1000 * seconds, 3))
-                     : QString::fromStdString(batchscope::format_duration(seconds));
-}
-
 QString fact(const QString& name, const QString& value) {
   return QStringLiteral("<span style=\"white-space: nowrap\">%1 <b>%2</b></span>")
       .arg(name.toHtmlEscaped(), value.toHtmlEscaped());
@@ -26,7 +20,7 @@ QString fact(const QString& name, const QString& value) {
 QString facts_of(const program::Tryout& tried) {
   QStringList facts;
   if (tried.step_seconds)
-    facts.append(fact(TestCard::tr("step"), seconds_text(*tried.step_seconds)));
+    facts.append(fact(TestCard::tr("step"), format_duration(*tried.step_seconds)));
   if (tried.batch)
     facts.append(fact(TestCard::tr("batch size"),
                       tried.changed_batch ? TestCard::tr("%1, changed to %2 as asked")
@@ -79,7 +73,7 @@ void TestCard::show_working(const QString& activity) {
 
 void TestCard::show_result(const program::Tryout& tried) {
   const bool failed = tried.status == telemetry::RunStatus::failed;
-  const QString took = seconds_text(tried.seconds);
+  const QString took = format_duration(tried.seconds);
   set_title(tried.steps == 1  ? tr("Test: 1 step in %1").arg(took)
             : tried.steps > 1 ? tr("Test: %1 steps in %2").arg(format_count(tried.steps), took)
             : failed          ? tr("Test: failed after %1").arg(took)

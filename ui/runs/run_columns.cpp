@@ -173,7 +173,7 @@ const std::vector<RunColumn>& run_columns() {
       {"validation_loss", TEXT("Validation loss"), TEXT("Of the last evaluation"), 8, false, false,
        of_outcome<&Out::validation_loss>, nullptr, significant<of_outcome<&Out::validation_loss>>},
       {"validation_accuracy", TEXT("Accuracy %"), TEXT("Validation accuracy of the last evaluation"), 6, true, false,
-       of_outcome<&Out::validation_accuracy>, nullptr, fixed<of_outcome<&Out::validation_accuracy>, 1, 100>},
+       of_outcome<&Out::validation_accuracy>, nullptr, fixed<of_outcome<&Out::validation_accuracy>, 2, 100>},
       {"peak_bytes", TEXT("Peak MB"), TEXT("Peak memory in use"), 7, true, false, known<&Out::peak_bytes>, nullptr,
        fixed<known<&Out::peak_bytes>, 1, 1, bytes_in_megabyte>},
       {"examples_per_second", TEXT("Examples/s"),

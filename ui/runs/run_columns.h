@@ -23,6 +23,7 @@ enum RunColumnIndex : int {
   accuracy_column,
   peak_column,
   rate_column,
+  disturbed_column,
   oom_column,
   seconds_column,
   started_column,

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
+#include "core/base/processor_time.h"
 #include "ui/opened_runs/run_looks.h"
 #include "ui/runs/run_columns.h"
 #include "ui/texts/run_status.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/format.h"
 
 namespace batchscope::ui {
 
@@ -51,6 +54,11 @@ QString natural_key(const QString& name) {
     at = end;
   }
   return key;
+}
+
+/// Whether the column shows a speed that other work has made worse.
+bool is_disturbed(const store::RunRow& run, const RunColumn& column) {
+  return column.key == std::string_view("examples_per_second") && run.outcome.disturbed.value_or(0) >= disturbed_from;
 }
 
 } // namespace
@@ -244,6 +252,8 @@ QVariant RunTableModel::foreground(const store::RunRow& run, int column) const {
     return theme_.color(run.outcome.oom_events == 0                          ? Role::dimmed
                         : run.outcome.status == telemetry::RunStatus::failed ? Role::error
                                                                              : Role::warning); // it survived them
+  if (is_disturbed(run, shown))
+    return theme_.color(Role::warning);
   return shown.dimmed || (column == name_column && run.name.empty()) ? QVariant(theme_.color(Role::dimmed))
                                                                      : QVariant();
 }
@@ -252,6 +262,9 @@ QVariant RunTableModel::tool_tip(const store::RunRow& run, int column) const {
   const RunColumn& shown = run_columns()[static_cast<std::size_t>(column)];
   if (column == status_column && !run.outcome.reason.empty())
     return QString::fromStdString(run.outcome.reason);
+  if (is_disturbed(run, shown))
+    return tr("Other work on this machine took %1 of the time: the run would have been faster without it")
+        .arg(format_percent(*run.outcome.disturbed, 0));
   // The column may cut off the text.
   return shown.text && column != status_column ? QVariant(shown.shown_text(run)) : QVariant();
 }

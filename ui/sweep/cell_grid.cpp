@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/compare/evidence.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -130,14 +131,26 @@ std::vector<Cell> cells_of(const SweepView& view, const std::vector<std::vector<
   return cells;
 }
 
+/// As compare::evidence(): a disturbed run tells no speed, unless all are.
+std::vector<double> values_of(const SweepView& view, const Cell& cell, Metric metric) {
+  std::vector<double> calm;
+  std::vector<double> all;
+  for (const std::size_t run : cell.runs) {
+    const telemetry::RunOutcome& outcome = view.runs[run].outcome;
+    const auto value = view.runs[run].stage == RunStage::finished ? metric_value(metric, outcome) : std::nullopt;
+    if (!value)
+      continue;
+    all.push_back(*value);
+    if (!compare::is_disturbed(outcome))
+      calm.push_back(*value);
+  }
+  const bool is_speed = metric == Metric::time || metric == Metric::throughput;
+  return is_speed && !calm.empty() ? calm : all;
+}
+
 void summarize(const SweepView& view, Metric metric, CellGrid& grid) {
   for (Cell& cell : grid.cells) {
-    std::vector<double> values;
-    for (const std::size_t run : cell.runs)
-      if (view.runs[run].stage == RunStage::finished)
-        if (const auto value = metric_value(metric, view.runs[run].outcome))
-          values.push_back(*value);
-    cell.summary = compare::summarize(values);
+    cell.summary = compare::summarize(values_of(view, cell, metric));
     if (cell.summary.n == 0)
       continue;
     grid.least = grid.any ? std::min(grid.least, cell.summary.mean) : cell.summary.mean;

@@ -35,11 +35,11 @@ CellText text_before(const SweepView& view, const Cell& cell) {
   const ShownRun& run = open_run(view, cell);
   CellText text;
   const QString peak = run.outlook.peak_bytes ? format_bytes(static_cast<double>(*run.outlook.peak_bytes)) : QString();
-  const QString time = run.seconds ? cell_tr("about %1").arg(short_duration(*run.seconds)) : QString();
+  const QString time = run.seconds ? cell_tr("about %1").arg(format_duration(*run.seconds)) : QString();
   if (run.stage == RunStage::waiting || run.stage == RunStage::starting) {
     text.head = cell.runs.size() == 1 ? stage_text(run) : cell_tr("%1 runs waiting").arg(cell.runs.size());
     text.below = peak.isEmpty() || time.isEmpty() ? peak + time
-                                                  : QStringLiteral("%1 · %2").arg(peak, short_duration(*run.seconds));
+                                                  : QStringLiteral("%1 · %2").arg(peak, format_duration(*run.seconds));
   } else {
     text.head = run.stage == RunStage::missing ? cell_tr("not run") : peak.isEmpty() ? QStringLiteral("–") : peak;
     text.below = cell.runs.size() > 1 && !time.isEmpty() ? cell_tr("%1 each").arg(time) : time;
@@ -56,11 +56,11 @@ QString run_line(const SweepView& view, std::size_t index, Metric metric) {
     if (const auto value = metric_value(metric, run.outcome))
       parts << metric_text(metric, *value);
   if (is_over(run.stage) && run.outcome.peak_bytes > 0)
-    parts << format_bytes(static_cast<double>(run.outcome.peak_bytes)) << short_duration(run.outcome.seconds);
+    parts << format_bytes(static_cast<double>(run.outcome.peak_bytes)) << format_duration(run.outcome.seconds);
   else if (run.outlook.peak_bytes)
     parts << cell_tr("predicted peak %1").arg(format_bytes(static_cast<double>(*run.outlook.peak_bytes)));
   if (!is_over(run.stage) && run.seconds)
-    parts << cell_tr("about %1").arg(short_duration(*run.seconds));
+    parts << cell_tr("about %1").arg(format_duration(*run.seconds));
   if (const QString reason = stage_reason(run); !reason.isEmpty())
     parts << reason;
   parts.removeAll(QString());

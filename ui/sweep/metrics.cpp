@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "core/base/text.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -110,7 +109,7 @@ std::optional<double> metric_value(Metric metric, const telemetry::RunOutcome& o
 QString metric_number(Metric metric, double value) {
   switch (metric) {
   case Metric::accuracy:
-    return QString::number(value * 100, 'f', 1);
+    return QString::number(value * 100, 'f', 2);
   case Metric::loss:
   case Metric::training_loss:
     return format_number(value, loss_digits);
@@ -121,7 +120,7 @@ QString metric_number(Metric metric, double value) {
   case Metric::time:
     break;
   }
-  return short_duration(value);
+  return format_duration(value);
 }
 
 QString metric_text(Metric metric, double value) {
@@ -146,10 +145,6 @@ compare::MeanText metric_mean(Metric metric, const compare::Summary& summary) {
   default:
     return mean_text(ValueKind::number, summary);
   }
-}
-
-QString short_duration(double seconds) {
-  return QString::fromStdString(batchscope::format_duration(seconds));
 }
 
 } // namespace batchscope::ui

@@ -27,6 +27,5 @@ QString metric_text(Metric metric, double value);   ///< 97.1 %
 QString metric_number(Metric metric, double value); ///< 97.1: the unit is shown elsewhere
 /// Mean and half of the 95 % interval of runs.
 compare::MeanText metric_mean(Metric metric, const compare::Summary& summary);
-QString short_duration(double seconds); ///< 320 ms, 4.2 s, 7:51
 
 } // namespace batchscope::ui

@@ -63,7 +63,7 @@ void NowCard::show_run() {
   if (peak != nullptr && peak->values.size() > 0 && std::isfinite(peak->values.back()))
     facts << FactList::Fact{.name = tr("peak"), .value = format_bytes(peak->values.back())};
   if (const auto left = run_->seconds_left())
-    facts << FactList::Fact{.name = tr("left in this run"), .value = format_duration(*left)};
+    facts << FactList::Fact{.name = tr("left in this run"), .value = format_clock(*left)};
   facts_->set_facts(facts);
 }
 

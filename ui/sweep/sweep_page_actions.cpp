@@ -362,7 +362,7 @@ void SweepPage::show_header() {
   state.title = shown_ && content_ ? title_of(content_->spec) : planning() ? title_of(plan_) : tr("Sweep");
   const auto count = [](std::size_t number) { return format_count(static_cast<qint64>(number)); };
   const QString of_runs = tr("%1 of %2 runs").arg(count(view_.over()), count(view_.runs.size()));
-  const QString elapsed = short_duration(view_.seconds());
+  const QString elapsed = format_clock(view_.seconds());
   switch (now) {
   case Stage::planning:
     state.status = planning() ? tr("planning") : QString();
@@ -383,7 +383,7 @@ void SweepPage::show_header() {
     state.tone = now == Stage::paused ? Pill::Tone::warning : Pill::Tone::accent;
     const Job* own = own_job();
     const auto left = own ? own->seconds_left() : view_.seconds_left();
-    state.text = left ? tr("%1 · %2 elapsed · %3 left").arg(of_runs, elapsed, short_duration(*left))
+    state.text = left ? tr("%1 · %2 elapsed · %3 left").arg(of_runs, elapsed, format_clock(*left))
                       : tr("%1 · %2 elapsed").arg(of_runs, elapsed);
     state.main = compare_;
     state.others = {pause_, stop_};

@@ -193,7 +193,7 @@ QString SweepRunModel::text(std::size_t entry, int at) const {
   }
   case Column::time: {
     const auto time = time_of(run);
-    return time ? short_duration(*time) : QStringLiteral("–");
+    return time ? format_duration(*time) : QStringLiteral("–");
   }
   case Column::value: {
     const auto value = run.stage == RunStage::finished ? metric_value(metric_, run.outcome) : std::nullopt;

@@ -175,7 +175,7 @@ QString outlook_text(const SweepView& view) {
   }
   QStringList parts{runs == 1 ? view_tr("1 run") : view_tr("%1 runs").arg(format_count(static_cast<qint64>(runs)))};
   if (runs > 0)
-    parts << (seconds ? view_tr("about %1").arg(short_duration(*seconds)) : view_tr("time not known yet"));
+    parts << (seconds ? view_tr("about %1").arg(format_duration(*seconds)) : view_tr("time not known yet"));
   if (peak > 0)
     parts << view_tr("highest peak %1").arg(format_bytes(static_cast<double>(peak)));
   QString text = parts.join(QStringLiteral(", "));

@@ -24,7 +24,7 @@ struct Shown {
   QString operator()(const Count& count) const { return format_count(count.value); }
   QString operator()(const Plain& number) const { return QString::number(number.value); }
   QString operator()(const Bytes& bytes) const { return format_bytes(static_cast<double>(bytes.value)); }
-  QString operator()(const Seconds& seconds) const { return format_short_duration(seconds.value); }
+  QString operator()(const Seconds& seconds) const { return format_duration(seconds.value); }
   QString operator()(const Share& share) const { return format_percent(share.value); }
   QString operator()(const Number& number) const { return format_number(number.value); }
   QString operator()(const Parts& batch) const { return format_parts(batch.parts, batch.size); }

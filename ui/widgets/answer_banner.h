@@ -23,7 +23,6 @@ public:
 
 private:
   QLabel* text_;
-  QLabel* basis_;
   QString plain_;
 };
 

@@ -57,7 +57,7 @@ QString format_in(const MemoryUnit& unit, double bytes) {
   return std::isfinite(value) ? reader().toString(value, 'f', value > 0 && value < 0.95 ? 2 : 1) : nothing;
 }
 
-QString format_duration(double seconds) {
+QString format_clock(double seconds) {
   constexpr double longest = 1e9; // thirty years: longer durations count as unknown
   if (!(seconds >= 0 && seconds < longest))
     return nothing;
@@ -69,14 +69,15 @@ QString format_duration(double seconds) {
   return QStringLiteral("%1:%2:%3").arg(reader().toString(whole / 3600), two(whole / 60 % 60), two(whole % 60));
 }
 
-QString format_short_duration(double seconds) {
+QString format_duration(double seconds) {
   constexpr double long_enough = 19.95;
   constexpr double second = 0.9995; // shorter ones in milliseconds
+  constexpr double ten = 0.00995;   // milliseconds; shorter ones with two digits
   if (!(seconds >= 0 && seconds < long_enough))
-    return format_duration(seconds);
+    return format_clock(std::round(seconds));
   return seconds < second
              ? QCoreApplication::translate("batchscope::ui::Format", "%1 ms")
-                   .arg(reader().toString(seconds * 1e3, 'f', 0))
+                   .arg(reader().toString(seconds * 1e3, seconds < ten ? 'g' : 'f', seconds < ten ? 2 : 0))
              : QCoreApplication::translate("batchscope::ui::Format", "%1 s").arg(reader().toString(seconds, 'f', 1));
 }
 

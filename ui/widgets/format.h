@@ -18,10 +18,10 @@ struct MemoryUnit {
 MemoryUnit memory_unit(double bytes);
 QString format_in(const MemoryUnit& unit, double bytes);   ///< 344.3, 0.05: the unit is shown elsewhere
 QString format_megabytes(double bytes);                    ///< 344.3, 0.05: if the unit is shown elsewhere
-QString format_duration(double seconds);                   ///< 0:41, 1:02:03
-QString format_short_duration(double seconds);             ///< 5 ms, 12.3 s; from 20 s on as format_duration()
+QString format_duration(double seconds);                   ///< 5 ms, 12.3 s, from 20 s on 0:41, 1:02:03
+QString format_clock(double seconds);                      ///< 0:05, 0:41, 1:02:03: of a time that runs
 QString format_number(double value, int digits = 4);       ///< significant digits; NaN and infinities as such
-QString format_percent(double fraction, int decimals = 1); ///< 47.2 %
+QString format_percent(double fraction, int decimals = 2); ///< 47.21 %
 /// A batch as it is split: 272, or 2 x 136.
 QString format_parts(std::int64_t parts, std::int64_t size);
 

@@ -132,7 +132,7 @@ QString WorkStrip::time_text(const Job& job) const {
       return tr("paused");
     left = run->seconds_left();
   }
-  return left ? tr("%1 left").arg(format_duration(*left)) : format_duration(job.seconds());
+  return left ? tr("%1 left").arg(format_clock(*left)) : format_clock(job.seconds());
 }
 
 void WorkStrip::cancel() {

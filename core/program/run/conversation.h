@@ -133,7 +133,7 @@ private:
   Clock::time_point last_confirmed_{};
 
   Clock::time_point last_record_{};
-  std::deque<double> step_seconds_; ///< of the last steps
+  std::deque<double> step_seconds_;                       ///< of the last steps
   std::optional<telemetry::ProcessorWindows> processors_; ///< of the program
   bool said_silent_ = false;
   bool said_not_followed_ = false;

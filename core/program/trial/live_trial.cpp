@@ -282,9 +282,17 @@ std::optional<search::Stretch> LiveTrial::time(std::int64_t batch) {
   if (ends_with_a_bad_tail(batch))
     return std::nullopt;
   const bool known = step_seconds_.contains(batch);
-  const auto stretch = time_once(batch);
+  auto stretch = time_once(batch);
+  if (!stretch && !trains_briefly_) {
+    trains_briefly_ = true;
+    stretch = time_once(batch);
+  }
   // A few short steps say little.
-  return !known && stretch && stretch->spent_seconds < timing_seconds / 2 ? time_once(batch) : stretch;
+  if (known || trains_briefly_ || !stretch || stretch->spent_seconds >= timing_seconds / 2)
+    return stretch;
+  const auto longer = time_once(batch);
+  trains_briefly_ = !longer;
+  return longer ? longer : stretch;
 }
 
 /// Steps whose number depends on how long the size's steps are, as far as that is known.
@@ -319,7 +327,7 @@ std::optional<search::Stretch> LiveTrial::time_once(std::int64_t batch) {
 std::int64_t LiveTrial::steps_of_a_timing(std::int64_t batch) const {
   const std::int64_t least = (batches_of_a_timing + accumulate_ - 1) / accumulate_;
   const auto known = step_seconds_.find(batch);
-  if (known == step_seconds_.end() || known->second <= 0)
+  if (trains_briefly_ || known == step_seconds_.end() || known->second <= 0)
     return least;
   // A program answers after all of them.
   constexpr double most = 1000;

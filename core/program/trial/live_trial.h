@@ -1,9 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
-#include <map>
 #include <set>
 #include <string>
 
@@ -89,6 +89,7 @@ private:
   std::optional<std::string> why_no_single_; ///< a batch of one example fails; empty: it does not; nothing: not tried
   Listed steps_, evaluations_;
   std::map<std::int64_t, double> step_seconds_; ///< by size, of the last step that was timed
+  bool trains_briefly_ = false;                 ///< ends before it has made the steps of a long timing
   int starts_ = 0;
 };
 

@@ -155,6 +155,8 @@ void TestText::formats() {
   QCOMPARE(format_count(12'345), std::string("12,345"));
   QCOMPARE(format_count(-1'234'567), std::string("-1,234,567"));
   QCOMPARE(format_count(std::numeric_limits<std::int64_t>::min()), std::string("-9,223,372,036,854,775,808"));
+  QCOMPARE(format_duration(0.000347), std::string("0.35 ms"));
+  QCOMPARE(format_duration(0.0071), std::string("7.1 ms"));
   QCOMPARE(format_duration(0.0412), std::string("41 ms"));
   QCOMPARE(format_duration(12.34), std::string("12.3 s"));
   QCOMPARE(format_duration(41), std::string("0:41"));

@@ -77,9 +77,12 @@ void TestAnswer::disturbedRunsDoNotTellSpeeds() {
       runs[run].row.outcome.disturbed = 0.6;
     return Comparison(std::move(runs));
   };
-  const auto runs =
-      runs_with({{32, 1, 0.95, 150}, {32, 2, 0.952, 1400}, {64, 1, 0.98, 2400}, {64, 2, 0.983, 2380}, {8, 1, 0.9, 900},
-                 {8, 2, 0.9, 900}});
+  const auto runs = runs_with({{32, 1, 0.95, 150},
+                               {32, 2, 0.952, 1400},
+                               {64, 1, 0.98, 2400},
+                               {64, 2, 0.983, 2380},
+                               {8, 1, 0.9, 900},
+                               {8, 2, 0.9, 900}});
   QVERIFY(text_of(runs).contains("It trains 3.1 times as fast as batch size 32."));
   const QString one = text_of(disturb(runs, {0}));
   QVERIFY2(one.contains("It trains 2.7 times as fast as batch size 8."), qPrintable(one));
@@ -92,9 +95,10 @@ void TestAnswer::disturbedRunsDoNotTellSpeeds() {
 
   const QString all = text_of(disturb(runs, {0, 1, 2, 3, 4, 5}));
   QVERIFY2(!all.contains("times as fast"), qPrintable(all));
-  QVERIFY2(all.contains("Other work on the machine disturbed 6 runs, and speeds of one setting vary 9.3-fold, so speeds "
-                        "are not compared."),
-           qPrintable(all));
+  QVERIFY2(
+      all.contains("Other work on the machine disturbed 6 runs, and speeds of one setting vary 9.3-fold, so speeds "
+                   "are not compared."),
+      qPrintable(all));
   const Answer unsure = compare::answer(disturb(runs, {0, 1, 2, 3, 4, 5}), parse_goal("throughput", "--goal"));
   QVERIFY(!unsure.certain);
   QVERIFY(unsure.text.find("train again when the machine is less busy") != std::string::npos);

@@ -154,9 +154,7 @@ private Q_SLOTS:
     constexpr int machines = 1000;
     for (std::uint32_t seed = 0; seed < machines; ++seed) {
       std::mt19937 random(seed);
-      const auto uniform = [&](double low, double high) {
-        return std::uniform_real_distribution<>(low, high)(random);
-      };
+      const auto uniform = [&](double low, double high) { return std::uniform_real_distribution<>(low, high)(random); };
       Machine machine;
       double rate = uniform(10, 1000);
       for (std::int64_t batch = 1; batch <= 1024; batch *= 2) {
@@ -165,9 +163,7 @@ private Q_SLOTS:
       }
       const double noise = uniform(0, 0.1);
       const double taken = uniform(0, 0.2); // of the stretches somebody takes a part without being seen
-      machine.disturb = [&](std::int64_t) {
-        return uniform(0, 1) < taken ? uniform(0, 0.7) : uniform(-noise, noise);
-      };
+      machine.disturb = [&](std::int64_t) { return uniform(0, 1) < taken ? uniform(0, 0.7) : uniform(-noise, noise); };
       const auto timings = machine.measure();
       const auto best = std::max_element(machine.rates.begin(), machine.rates.end(),
                                          [](const auto& a, const auto& b) { return a.second < b.second; });

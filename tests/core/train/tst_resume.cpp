@@ -64,7 +64,10 @@ std::vector<telemetry::StepRecord> run_part(const RunSpec& spec, const fs::path&
 /// Further series without those of time.
 std::vector<std::pair<std::string, double>> further(const telemetry::StepRecord& record) {
   auto more = record.more;
-  std::erase_if(more, [](const auto& series) { return series.first == telemetry::tokens_per_second; });
+  std::erase_if(more, [](const auto& series) {
+    return series.first == telemetry::tokens_per_second || series.first == telemetry::disturbed ||
+           series.first == telemetry::ran_seconds || series.first == telemetry::waited_seconds;
+  });
   return more;
 }
 

@@ -88,7 +88,7 @@ void TestEventCells::cells_data() {
   row("budget", "budget", R"({"before_bytes":400000000,"asked_bytes":300000000,"budget_bytes":300000000})",
       {"memory budget changed", "400.0 MB", "300.0 MB", "", "", ""}, false);
   row("evaluation", "evaluation", R"({"loss":0.25,"accuracy":0.941})",
-      {"validation", "", "", "", "", "loss 0.25; accuracy 94.1 %"}, false);
+      {"validation", "", "", "", "", "loss 0.25; accuracy 94.10 %"}, false);
   row("evaluation without accuracy", "evaluation", R"({"loss":"NaN"})", {"validation", "", "", "", "", "loss NaN"},
       false);
   row("clamp", "clamp", R"({"asked":9000,"given":8000,"message":"an earlier sentence"})",

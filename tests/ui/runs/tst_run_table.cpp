@@ -75,7 +75,7 @@ private Q_SLOTS:
     table.model.set_runs({run, failed});
     QCOMPARE(table.text(0, id_column), QString("12"));
     QCOMPARE(table.text(0, steps_column), QString("12,345"));
-    QCOMPARE(table.text(0, accuracy_column), QString("97.3"));
+    QCOMPARE(table.text(0, accuracy_column), QString("97.35"));
     QCOMPARE(table.text(0, peak_column), QString("1,234.6"));
     QCOMPARE(table.text(0, loss_column), QString("NaN"));
     QCOMPARE(table.text(0, epoch_column), QString("6.00"));

@@ -162,7 +162,7 @@ private Q_SLOTS:
     QCOMPARE(text(1).head, QString("failed")); // whatever has ended it
     QCOMPARE(text(1).below, QString("2 OOM"));
     QVERIFY(text(1).failed);
-    QCOMPARE(text(2).head, QString("90.0 %"));
+    QCOMPARE(text(2).head, QString("90.00 %"));
     QCOMPARE(text(2).below, QString("1 of 2 runs"));
     QVERIFY(trains(view, grid.cells[2]));
     QCOMPARE(text(3).head, QString("2 runs waiting"));

@@ -36,23 +36,25 @@ private Q_SLOTS:
   }
 
   void durations() {
-    QCOMPARE(format_duration(0), "0:00");
-    QCOMPARE(format_duration(41.9), "0:41");
-    QCOMPARE(format_duration(60), "1:00");
-    QCOMPARE(format_duration(3723), "1:02:03");
-    QCOMPARE(format_duration(360'000), "100:00:00");
+    QCOMPARE(format_clock(0), "0:00");
+    QCOMPARE(format_clock(41.9), "0:41");
+    QCOMPARE(format_clock(60), "1:00");
+    QCOMPARE(format_clock(3723), "1:02:03");
+    QCOMPARE(format_clock(360'000), "100:00:00");
     for (const double unknown : {-1.0, qQNaN(), qInf(), 1e12})
-      QCOMPARE(format_duration(unknown), "–");
+      QCOMPARE(format_clock(unknown), "–");
   }
 
   void short_durations() {
-    QCOMPARE(format_short_duration(0), "0 ms");
-    QCOMPARE(format_short_duration(0.0123), "12 ms");
-    QCOMPARE(format_short_duration(2), "2.0 s");
-    QCOMPARE(format_short_duration(19.9), "19.9 s");
-    QCOMPARE(format_short_duration(41.9), "0:41");
+    QCOMPARE(format_duration(0), "0 ms");
+    QCOMPARE(format_duration(0.0123), "12 ms");
+    QCOMPARE(format_duration(0.000347), "0.35 ms");
+    QCOMPARE(format_duration(0.0071), "7.1 ms");
+    QCOMPARE(format_duration(2), "2.0 s");
+    QCOMPARE(format_duration(19.9), "19.9 s");
+    QCOMPARE(format_duration(41.9), "0:42");
     for (const double unknown : {-1.0, qQNaN(), qInf()})
-      QCOMPARE(format_short_duration(unknown), "–");
+      QCOMPARE(format_duration(unknown), "–");
   }
 
   void numbers_data() {
@@ -81,7 +83,7 @@ private Q_SLOTS:
   }
 
   void sharesAndParts() {
-    QCOMPARE(format_percent(0.472), "47.2 %");
+    QCOMPARE(format_percent(0.472), "47.20 %");
     QCOMPARE(format_percent(1, 0), "100 %");
     QCOMPARE(format_percent(qQNaN()), "NaN");
     QCOMPARE(format_parts(1, 272), "272");
