@@ -282,13 +282,16 @@ std::string ties_text(const std::vector<Standing>& standings, const Standing& ch
 }
 
 /// How sure all of it is, as far as that depends on the number of repeats.
-std::string repeats_text(const std::vector<Standing>& standings, bool told) {
+std::string repeats_text(const std::vector<Standing>& standings, const Goal& goal, bool told) {
   std::int64_t most = 0;
   for (const Standing& standing : standings)
     most = std::max(most, standing.summary.n);
-  const bool same_seed = std::any_of(standings.begin(), standings.end(), [](const Standing& standing) {
-    return static_cast<std::int64_t>(standing.group.runs.size()) > standing.summary.n + standing.without;
-  });
+  // Of speeds, runs were left out for another reason.
+  const bool same_seed =
+      goal.kind == Goal::Kind::accuracy &&
+      std::any_of(standings.begin(), standings.end(), [](const Standing& standing) {
+        return static_cast<std::int64_t>(standing.group.runs.size()) > standing.summary.n + standing.without;
+      });
   if (most == 1)
     return fmt::format(" One {} of each: the spread between seeds is not known.", same_seed ? "seed" : "run");
   if (!told)
@@ -513,7 +516,7 @@ Answer answer(const Comparison& comparison, const Goal& goal) {
   answer.basis = basis_of(runs, what);
   answer.text = reason(standings, chosen, goal, what) + ties_text(standings, chosen) +
                 (goal.kind == Goal::Kind::accuracy ? speed_text(comparison, standings, chosen) : "") +
-                disturbed_text(comparison, standings, goal) + repeats_text(standings, told) +
+                disturbed_text(comparison, standings, goal) + repeats_text(standings, goal, told) +
                 edges_text(standings, chosen) + gaps_text(runs, standings, goal, metric) + data_text(comparison, goal);
   answer.batch = chosen.group.batch;
   for (const std::size_t index : chosen.group.runs)

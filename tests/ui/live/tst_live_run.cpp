@@ -371,6 +371,10 @@ void TestLiveRun::what_another_program_recorded_is_everywhere() {
   // In the table of values and in a plot of its own.
   QTRY_VERIFY2(live.texts("reading-facts").contains("tokens_per_second\n1,060"),
                qPrintable(live.texts("reading-facts")));
+  // It is over: what it came to, not what its last step was.
+  QVERIFY(live.texts("reading-facts").contains("steps\n60\n"));
+  QVERIFY(live.texts("reading-facts").contains("lowest loss\n0.01667\n"));
+  QVERIFY(live.texts("reading-facts").contains("out-of-memory errors\n0"));
   const auto readings = live.plots().readings();
   QVERIFY(std::any_of(readings.begin(), readings.end(), [](const auto& reading) {
     return reading.panel == others_panel && reading.name == "tokens_per_second";

@@ -94,6 +94,19 @@ private Q_SLOTS:
     QCOMPARE(copied_text(run_columns()[peak_column], run), QString("1234567890"));
   }
 
+  void marksSpeedsThatOtherWorkDisturbed() {
+    Table table;
+    auto runs = finished_runs(2);
+    runs[0].outcome.disturbed = 0.42;
+    runs[1].outcome.disturbed = 0.01;
+    table.model.set_runs(runs);
+    const auto rate = [&](int row, int role) { return table.model.index(row, rate_column).data(role); };
+    QVERIFY(rate(0, Qt::ForegroundRole).isValid() && !rate(1, Qt::ForegroundRole).isValid());
+    QVERIFY(rate(0, Qt::ToolTipRole).toString().contains("42 % of the time"));
+    QVERIFY(!rate(1, Qt::ToolTipRole).isValid());
+    QCOMPARE(table.text(0, disturbed_column), QString("42"));
+  }
+
   void tellsTheStartInThePersonsTimeZone() {
     qputenv("TZ", "Asia/Tokyo");
     tzset();
