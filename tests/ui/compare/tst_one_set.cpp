@@ -30,6 +30,10 @@ std::vector<ReadRun> random_runs(std::mt19937& random) {
     runs.push_back(compared_run(std::ssize(runs) + 1, batch, random() % 2 ? 0.1 : 0.2, std::int64_t(random() % 3)));
     compare::ComparedRun& run = runs.back().run;
     run.row.outcome.status = statuses[random() % statuses.size()];
+    if (random() % 3 == 0) { // other work made it slow
+      run.row.outcome.disturbed = 0.4;
+      run.row.outcome.examples_per_second *= 0.2;
+    }
     if (run.row.outcome.status != RunStatus::finished) {
       run.row.outcome.validation_accuracy = 0.01;
       run.row.outcome.seconds = 1e6;
@@ -116,6 +120,11 @@ private:
     const QString runs = model.index(row, 1).data().toString();
     if (runs != cell(cells, at, "runs"))
       qFatal("%s | %s", qPrintable(runs), qPrintable(cell(cells, at, "runs")));
+    // Speeds are those of the runs that were not disturbed. Without a difference there is no column.
+    const int speeds = column(model, "examples/s");
+    const QString speed = model.index(row, speeds).data().toString().section(" (n", 0, 0);
+    if (speeds >= 0 && (speed.isEmpty() ? QString("-") : speed) != cell(cells, at, "examples/s"))
+      qFatal("%s | %s", qPrintable(speed), qPrintable(cell(cells, at, "examples/s")));
     if (!has_mean)
       return 0;
     if (std::abs(on_plot->y() - 100 * compare::summarize(standing.results).mean) > 1e-9)

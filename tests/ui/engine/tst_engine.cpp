@@ -230,23 +230,6 @@ private Q_SLOTS:
     QCOMPARE(reader().list().size(), runs);
   }
 
-  /// Its runs take different times, so how many of them are done says little.
-  void aSweepHasTheTimeLeftThatItsRunsTell() {
-    sweep::SweepSpec spec;
-    spec.base = small_run(1'000'000);
-    spec.vary = {sweep::parse_variation("batch=8,16")};
-    Job* job = engine_->sweep(spec);
-    QTRY_VERIFY_WITH_TIMEOUT(job->progress().value_or(0) > 0, patience_ms);
-    QVERIFY(!job->seconds_left());
-    job->set_seconds_left(100);
-    QTRY_VERIFY(*job->seconds_left() < 99.9);
-    QVERIFY(*job->seconds_left() > 50);
-    QSignalSpy idle(engine_.get(), &Engine::idle_now);
-    job->cancel();
-    QTRY_COMPARE_WITH_TIMEOUT(idle.count(), 1, patience_ms);
-    QVERIFY(!job->seconds_left());
-  }
-
   void sweepsEachSize() {
     sweep::SweepSpec spec;
     spec.base = small_run(10);
@@ -305,6 +288,23 @@ private Q_SLOTS:
     Job* unknown = engine_->train({.program = run::ProgramSpec{.command = {"no-such-command"}}});
     QTRY_COMPARE_WITH_TIMEOUT(unknown->state(), Job::State::failed, patience_ms);
     QVERIFY(unknown->error().contains("no-such-command"));
+  }
+
+  /// Its runs take different times, so how many of them are done says little.
+  void aSweepHasTheTimeLeftThatItsRunsTell() {
+    sweep::SweepSpec spec;
+    spec.base = small_run(1'000'000);
+    spec.vary = {sweep::parse_variation("batch=8,16")};
+    Job* job = engine_->sweep(spec);
+    QTRY_VERIFY_WITH_TIMEOUT(job->progress().value_or(0) > 0, patience_ms);
+    QVERIFY(!job->seconds_left());
+    job->set_seconds_left(100);
+    QTRY_VERIFY(*job->seconds_left() < 99.9);
+    QVERIFY(*job->seconds_left() > 50);
+    QSignalSpy idle(engine_.get(), &Engine::idle_now);
+    job->cancel();
+    QTRY_COMPARE_WITH_TIMEOUT(idle.count(), 1, patience_ms);
+    QVERIFY(!job->seconds_left());
   }
 
   void sweepsAProgram() {
