@@ -207,7 +207,11 @@ std::string search_text(const Json& search, const Palette& palette) {
   if (!interrupted)
     for (const char* name : {"safe", "recommended"})
       answers.emplace_back(name, count_or_dash(count_in(search, name)));
-  if (const auto automatic = count_in(search, "automatic"); automatic && automatic != count_in(search, "recommended"))
+  const auto automatic = count_in(search, "automatic");
+  const auto best = count_in(search, "recommended");
+  if (automatic && !best)
+    answers.emplace_back("chosen by auto", format_count(*automatic) + ", as the fastest measured");
+  else if (automatic && automatic != best)
     answers.emplace_back("chosen by auto", fmt::format("{}, so that an epoch has at least {} steps",
                                                        format_count(*automatic), run::min_steps_in_epoch));
   if (count_in(search, "budget_bytes"))

@@ -25,16 +25,20 @@ std::string counted_steps(std::int64_t steps) {
   return steps == 1 ? "1 step" : format_count(steps) + " steps";
 }
 
+/// Why the recommended size, or without one the fastest.
+std::string why_of(const search::SearchResult& result) {
+  return result.recommended ? "recommended: " + search::knee_reason(result.timings, *result.recommended)
+                            : "the fastest measured; " + search::doubt_about(result.timings);
+}
+
 std::string automatic_reason(const RunSpec& spec, const search::SearchResult& result, std::int64_t examples) {
   const std::string why = result.recommended ? "recommended" : "the fastest measured";
   const std::int64_t size = result.recommended ? *result.recommended : *search::fastest(result.timings);
   if (*result.automatic == size)
-    return result.recommended ? why + ": " + search::knee_reason(result.timings, size)
-                              : why + "; " + search::doubt_about(result.timings);
-  return fmt::format("{} is {}, but an epoch of {} examples would have only {}; with {} it has {}",
-                     why, format_count(size), format_count(examples),
-                     counted_steps(steps_in_epoch(spec, size, examples)), format_count(*result.automatic),
-                     counted_steps(steps_in_epoch(spec, *result.automatic, examples)));
+    return why_of(result);
+  return fmt::format("{} is {}, but an epoch of {} examples would have only {}; with {} it has {}", why,
+                     format_count(size), format_count(examples), counted_steps(steps_in_epoch(spec, size, examples)),
+                     format_count(*result.automatic), counted_steps(steps_in_epoch(spec, *result.automatic, examples)));
 }
 
 std::optional<std::int64_t> share_of(const BatchChoice& choice, const search::SearchResult& result) {
@@ -70,8 +74,8 @@ std::optional<std::int64_t> answer_to(const BatchChoice& choice, const search::S
     return result.largest;
   case BatchChoice::Kind::share:
     return share_of(choice, result);
-  case BatchChoice::Kind::recommended:
-    return result.recommended;
+  case BatchChoice::Kind::recommended: // a run goes on where the timings do not tell
+    return result.recommended ? result.recommended : search::fastest(result.timings);
   case BatchChoice::Kind::safe:
     break;
   }
@@ -89,7 +93,7 @@ std::string reason_for(const RunSpec& spec, const search::SearchResult& result, 
   case BatchChoice::Kind::share:
     return fmt::format("{:g} % of the largest that fits, {}", spec.batch.percent, format_count(*result.largest));
   case BatchChoice::Kind::recommended:
-    return "recommended: " + search::knee_reason(result.timings, *result.recommended);
+    return why_of(result);
   case BatchChoice::Kind::safe:
     break;
   }

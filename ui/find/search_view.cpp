@@ -66,7 +66,8 @@ SearchView view_of_result(const run::RunSpec& spec, const std::shared_ptr<const 
 } // namespace
 
 std::optional<std::int64_t> SearchView::held_back() const {
-  return found() && result->automatic != result->recommended ? result->automatic : std::nullopt;
+  const bool less = found() && result->recommended && result->automatic != result->recommended;
+  return less ? result->automatic : std::nullopt;
 }
 
 SearchView view_of(const Job& job) {

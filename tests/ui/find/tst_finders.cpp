@@ -39,16 +39,18 @@ void TestFinders::the_page_says_what_the_search_came_to() {
 
   const search::SearchResult& result = *job->search_result();
   QCOMPARE(QString::fromStdString(result.strategy), strategy);
-  QVERIFY(result.found && result.largest && result.safe && result.recommended);
+  QVERIFY(result.found && result.largest && result.safe);
   QCOMPARE(here.text("largest"), QLocale().toString(qlonglong(*result.largest)));
   QCOMPARE(here.text("safe"), QLocale().toString(qlonglong(*result.safe)));
-  QCOMPARE(here.text("recommended"), QLocale().toString(qlonglong(*result.recommended)));
+  // On a busy machine the timings may not tell.
+  QCOMPARE(here.text("recommended"),
+           result.recommended ? QLocale().toString(qlonglong(*result.recommended)) : QStringLiteral("–"));
 
   Json stored = here.stored_search(1);
   QCOMPARE(stored["strategy"].get<std::string>(), strategy.toStdString());
   QCOMPARE(stored["largest"].get<std::int64_t>(), *result.largest);
   QCOMPARE(stored["safe"].get<std::int64_t>(), *result.safe);
-  QCOMPARE(stored["recommended"].get<std::int64_t>(), *result.recommended);
+  QVERIFY(stored["recommended"] == (result.recommended ? Json(*result.recommended) : Json(nullptr)));
 
   // A row a run, in their order, with what each needed.
   const auto* model = here.table().model();
