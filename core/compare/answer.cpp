@@ -359,13 +359,12 @@ std::string gaps_text(const std::vector<ComparedRun>& runs, const std::vector<St
 
 /// Of the runs of a setting that tell its speed.
 Summary speed_of(const Comparison& comparison, const Standing& standing) {
+  const auto rate = [&](std::size_t run) { return comparison.runs[run].row.outcome.examples_per_second; };
   std::vector<double> rates;
-  for (const ComparedRun& run : comparison.runs)
-    rates.push_back(run.row.outcome.examples_per_second);
-  for (double& rate : rates)
-    if (rate <= 0)
-      rate = std::numeric_limits<double>::quiet_NaN();
-  return summary_of(comparison, standing.group.runs, rates, ValueOf::speed);
+  for (const std::size_t run : evidence(comparison, standing.group.runs, ValueOf::speed,
+                                        [&](std::size_t each) { return std::isfinite(rate(each)) && rate(each) > 0; }))
+    rates.push_back(rate(run));
+  return summarize(rates);
 }
 
 /// Whether only disturbed runs tell the speed of a setting.
