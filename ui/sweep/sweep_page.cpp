@@ -367,7 +367,7 @@ void SweepPage::refresh() {
 
 void SweepPage::refresh_view() {
   view_ = view_of(content_, outlooks_, workbench_.run_database().runs());
-  if (Job* job = own_job())
+  if (Job* job = own_job(); job && job->kind() == Job::Kind::sweep) // a demo goes on after its sweep
     job->set_seconds_left(view_.seconds_left());
   if (!metric_chosen_ && view_.count(RunStage::finished) > 0 && !grid_of(view_, metric_).any)
     for (const Metric metric : metrics())

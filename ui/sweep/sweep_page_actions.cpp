@@ -382,7 +382,7 @@ void SweepPage::show_header() {
     state.status = now == Stage::paused ? tr("paused") : tr("running");
     state.tone = now == Stage::paused ? Pill::Tone::warning : Pill::Tone::accent;
     const Job* own = own_job();
-    const auto left = own ? own->seconds_left() : view_.seconds_left();
+    const auto left = own && own->kind() == Job::Kind::sweep ? own->seconds_left() : view_.seconds_left();
     state.text = left ? tr("%1 · %2 elapsed · %3 left").arg(of_runs, elapsed, format_clock(*left))
                       : tr("%1 · %2 elapsed").arg(of_runs, elapsed);
     state.main = compare_;
