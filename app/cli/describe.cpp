@@ -11,6 +11,7 @@
 #include "core/base/processor_time.h"
 #include "core/base/shell_words.h"
 #include "core/base/text.h"
+#include "core/compare/evidence.h"
 #include "core/predict/peak_curve.h"
 #include "core/program/process/command.h"
 #include "core/run/automatic_batch.h"
@@ -146,7 +147,7 @@ std::string summary_text(const telemetry::RunOutcome& outcome, const std::string
                                 (outcome.examples_per_second > 0
                                      ? fmt::format(", {} examples/s", rate_text(outcome.examples_per_second))
                                      : std::string()));
-  if (outcome.disturbed.value_or(0) >= disturbed_from)
+  if (compare::is_disturbed(outcome))
     rows.emplace_back("disturbed", percent(outcome.disturbed) + " of the time was taken by other work");
   return facts(rows);
 }
@@ -239,7 +240,7 @@ std::string runs_table(const std::vector<store::RunRow>& runs, const Palette& pa
                                     {"examples/s"},
                                     {"time"},
                                     {"OOM"}};
-  const auto disturbed = [](const store::RunRow& run) { return run.outcome.disturbed.value_or(0) >= disturbed_from; };
+  const auto disturbed = [](const store::RunRow& run) { return compare::is_disturbed(run.outcome); };
   const bool any_disturbed = std::any_of(runs.begin(), runs.end(), disturbed);
   if (any_disturbed)
     header.push_back({"other work"});

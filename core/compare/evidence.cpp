@@ -30,6 +30,13 @@ bool is_disturbed(const telemetry::RunOutcome& outcome) {
   return outcome.disturbed.value_or(0) >= disturbed_from;
 }
 
+void leave_out_disturbed(std::vector<std::size_t>& runs,
+                         const std::function<const telemetry::RunOutcome&(std::size_t)>& outcome_of) {
+  const auto disturbed = [&](std::size_t run) { return is_disturbed(outcome_of(run)); };
+  if (!std::all_of(runs.begin(), runs.end(), disturbed))
+    std::erase_if(runs, disturbed);
+}
+
 std::vector<std::size_t> evidence(const Comparison& comparison, const std::vector<std::size_t>& runs, ValueOf what,
                                   const std::function<bool(std::size_t)>& has) {
   std::vector<std::size_t> found;
@@ -38,9 +45,9 @@ std::vector<std::size_t> evidence(const Comparison& comparison, const std::vecto
     if (counts(comparison.runs[run]) && has(run) &&
         (what != ValueOf::learning || seen.insert(comparison.learnt_as[run]).second))
       found.push_back(run);
-  const auto disturbed = [&](std::size_t run) { return is_disturbed(comparison.runs[run].row.outcome); };
-  if (what == ValueOf::speed && !std::all_of(found.begin(), found.end(), disturbed))
-    std::erase_if(found, disturbed);
+  if (what == ValueOf::speed)
+    leave_out_disturbed(
+        found, [&](std::size_t run) -> const telemetry::RunOutcome& { return comparison.runs[run].row.outcome; });
   return found;
 }
 

@@ -30,9 +30,13 @@ ValueOf value_of(const std::string& name);
 /// Whether other work on the machine took so much of a run's time that its speed says little.
 bool is_disturbed(const telemetry::RunOutcome& outcome);
 
+/// Of repeats of one setting, leaves those that tell its speed: the runs that were not disturbed, unless all were.
+void leave_out_disturbed(std::vector<std::size_t>& runs,
+                         const std::function<const telemetry::RunOutcome&(std::size_t)>& outcome_of);
+
 /// Which of `runs`, that are repeats of one setting, tell what their value is: those that count and have one (`has`).
-/// Of what is learnt, one run of each seed, as runs of this program learn the same; of speeds, those that were not
-/// disturbed, unless all were.
+/// Of what is learnt, one run of each seed, as runs of this program learn the same; of speeds, see
+/// leave_out_disturbed().
 std::vector<std::size_t> evidence(const Comparison& comparison, const std::vector<std::size_t>& runs, ValueOf what,
                                   const std::function<bool(std::size_t)>& has);
 

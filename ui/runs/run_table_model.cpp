@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "core/base/processor_time.h"
+#include "core/compare/evidence.h"
 #include "ui/opened_runs/run_looks.h"
 #include "ui/runs/run_columns.h"
 #include "ui/texts/run_status.h"
@@ -58,7 +58,7 @@ QString natural_key(const QString& name) {
 
 /// Whether the column shows a speed that other work has made worse.
 bool is_disturbed(const store::RunRow& run, const RunColumn& column) {
-  return column.key == std::string_view("examples_per_second") && run.outcome.disturbed.value_or(0) >= disturbed_from;
+  return column.key == std::string_view("examples_per_second") && compare::is_disturbed(run.outcome);
 }
 
 } // namespace

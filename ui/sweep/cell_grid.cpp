@@ -131,21 +131,18 @@ std::vector<Cell> cells_of(const SweepView& view, const std::vector<std::vector<
   return cells;
 }
 
-/// As compare::evidence(): a disturbed run tells no speed, unless all are.
 std::vector<double> values_of(const SweepView& view, const Cell& cell, Metric metric) {
-  std::vector<double> calm;
-  std::vector<double> all;
-  for (const std::size_t run : cell.runs) {
-    const telemetry::RunOutcome& outcome = view.runs[run].outcome;
-    const auto value = view.runs[run].stage == RunStage::finished ? metric_value(metric, outcome) : std::nullopt;
-    if (!value)
-      continue;
-    all.push_back(*value);
-    if (!compare::is_disturbed(outcome))
-      calm.push_back(*value);
-  }
-  const bool is_speed = metric == Metric::time || metric == Metric::throughput;
-  return is_speed && !calm.empty() ? calm : all;
+  std::vector<std::size_t> runs;
+  for (const std::size_t run : cell.runs)
+    if (view.runs[run].stage == RunStage::finished && metric_value(metric, view.runs[run].outcome))
+      runs.push_back(run);
+  if (metric == Metric::time || metric == Metric::throughput)
+    compare::leave_out_disturbed(
+        runs, [&](std::size_t run) -> const telemetry::RunOutcome& { return view.runs[run].outcome; });
+  std::vector<double> values;
+  for (const std::size_t run : runs)
+    values.push_back(*metric_value(metric, view.runs[run].outcome));
+  return values;
 }
 
 void summarize(const SweepView& view, Metric metric, CellGrid& grid) {
