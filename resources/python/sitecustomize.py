@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Attaches BatchScope to a Trainer that the program imports, if BATCHSCOPE_ATTACH is auto.
+"""Attaches BatchScope to whatever trains with torch in this program, if BATCHSCOPE_ATTACH is auto.
 
-This folder is in front of PYTHONPATH, so Python runs this file when it starts. It waits for the modules that define
-Trainers, wraps their train() or fit(), and then runs the sitecustomize that would have run without it. A seed that was
-given for the training is set as soon as torch is imported, so that the weights are made with it, too.
+This folder is in front of PYTHONPATH, so Python runs this file when it starts. It waits for torch, whose calls then
+show the steps of any training loop, and for the modules that define Trainers, whose train() or fit() it wraps; then it
+runs the sitecustomize that would have run without it. A seed that was given for the training is set as soon as torch is
+imported, so that the weights are made with it, too.
 """
 
+import contextlib
 import functools
 import importlib.abc
 import importlib.machinery
@@ -49,6 +51,8 @@ class _Loader(importlib.abc.Loader):
         if self._name == "torch":
             import batchscope
             getattr(batchscope, "_use_seed", lambda: None)()  # an earlier version may lie beside the program
+            with contextlib.suppress(Exception):  # of a version of torch without these calls, which trains as it is
+                batchscope._see_every_loop()
             return
         class_name, method = _METHODS[self._name]
         kind = getattr(module, class_name, None)
@@ -58,7 +62,7 @@ class _Loader(importlib.abc.Loader):
 
 class _Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
-        if name not in _METHODS and not (name == "torch" and os.environ.get("BATCHSCOPE_SEED")):
+        if name not in _METHODS and name != "torch":
             return None
         sys.meta_path.remove(self)
         try:

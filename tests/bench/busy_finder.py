@@ -1,4 +1,4 @@
-"""`find` on a machine that others keep busy: which sizes it recommends, and how fast those are when the machine is quiet.
+"""`find` on a busy machine: which sizes it recommends, and how fast those are when the machine is quiet.
 
 For each case the throughput of all sizes is measured twice on the quiet machine, and the better one counts. Then `find`
 runs beside one busy process for each processor. Printed is the throughput of each recommended size as a share of the
@@ -67,7 +67,8 @@ def main():
             shares = [rates[size] / best for size in named]
             print(f"{name}: best {best:,.0f} examples/s; recommended {found}; "
                   f"{', '.join(f'{100 * share:.0f} %' for share in shares)} of the best; "
-                  f"{sum(share < 0.95 for share in shares)} below 95 %, {len(found) - len(named)} times none", flush=True)
+                  f"{sum(share < 0.95 for share in shares)} below 95 %, {len(found) - len(named)} times none",
+                  flush=True)
 
 
 if __name__ == "__main__":

@@ -109,7 +109,7 @@ bool LiveTrial::start(Purpose purpose) {
     has_tails_ = hello.batch_norm && !hello.drop_last && hello.world <= 1;
     accumulate_ = spec_.accumulate > 1 ? spec_.accumulate : hello.accumulate.value_or(1);
     can_evaluate_ = hello.can.contains("evaluate");
-    if (level_of(hello) < 3 || !hello.can.contains("trace") || examples_ == 0)
+    if (!hello.can.contains("trace") || examples_ == 0)
       return false;
     if (++steps == warm_up_steps)
       return true;

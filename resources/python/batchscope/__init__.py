@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from .attach import attach
 from .estimator import estimate
+from .hooks import install
 from .loader import Loader
 from .memory import is_out_of_memory
 from .run import Run, Stop, start, use_seed
@@ -29,5 +30,5 @@ from .window import Window
 from .wire import VERSION
 
 __version__ = VERSION
-_use_seed = use_seed  # called by sitecustomize as soon as torch is imported
+_use_seed, _see_every_loop = use_seed, install  # called by sitecustomize as soon as torch is imported
 __all__ = ["Loader", "Run", "Stop", "Window", "attach", "estimate", "is_out_of_memory", "start", "trace"]

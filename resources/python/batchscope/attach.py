@@ -30,4 +30,5 @@ def attach(trainer: Any) -> Run:
         trainer._batchscope = attach_lightning(run, trainer)
     else:
         raise TypeError(f"attach takes a transformers.Trainer or a lightning Trainer, not a {type(trainer).__name__}")
+    run._stand_aside()
     return run

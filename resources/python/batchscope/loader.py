@@ -95,7 +95,7 @@ class Loader(Sizes):
 
     def __len__(self) -> int:
         if not self.seen_in_epoch:
-            self.count(len(self.sampler))
+            self.count(self._of_sampler())
         return super().__len__()
 
     def __getattr__(self, name: str) -> Any:
@@ -112,6 +112,10 @@ class Loader(Sizes):
             self.sampler.set_epoch(epoch)
         if hasattr(self.dataset, "set_epoch"):
             self.dataset.set_epoch(epoch)
+
+    def _of_sampler(self) -> int:
+        """Examples of an epoch, as the sampler has them by now."""
+        return len(self.sampler)
 
     def leave_ranks(self) -> None:
         """The ranks do not act together after all: each has its own part."""
@@ -235,7 +239,7 @@ class Loader(Sizes):
         """Starts an epoch, at its beginning or where a checkpoint was made."""
         self.leave_epoch()
         if not self.seen_in_epoch:
-            self.count(len(self.sampler))  # which may be another one in each epoch
+            self.count(self._of_sampler())  # which may be another one in each epoch
             self._begin_pass()
         self._run._opened(self)
         generator = self._generator()
@@ -255,7 +259,7 @@ class Loader(Sizes):
             self._end_epoch()
 
     def _end_epoch(self) -> None:
-        if self._source is not None and self.through and self.examples == len(self.sampler):
+        if self._source is not None and self.through and self.examples == self._of_sampler():
             self._source.end()
         self._source = self._stream = None
         super()._end_epoch()

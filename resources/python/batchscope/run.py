@@ -14,7 +14,7 @@ import sys
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .account import EveryModule
 from .blame import shortage_in
@@ -37,6 +37,9 @@ from .updates import Updates
 from .values import known, settings_of_optimizer
 from .window import Window
 from .wire import PROTOCOL, VERSION, WAIT_FOR_ANSWER, Link, Message, encode, integer
+
+if TYPE_CHECKING:
+    from .loop import Loop
 
 
 class Stop(SystemExit):
@@ -63,6 +66,11 @@ def _leave_group(models: list[Any]) -> None:
 
 class Run:
     """One training, as BatchScope sees it. Made by start(); used by the thread that trains."""
+
+    # Sees the steps of a program that neither reports them itself nor has a Trainer that is attached to.
+    _loop: Loop | None = None
+    _reports_itself = False
+    _watched_takes: Sequence[int] = ()  # examples of the batches of such a step, if they cannot be changed
 
     def __init__(
         self,
@@ -182,6 +190,7 @@ class Run:
 
         `val_loss` and `val_accuracy` (from 0 to 1), also as `eval_...` or `valid_...`, are the run's scores.
         """
+        self._stand_aside()
         if self._link.silent or self._ended:
             return
         if self._loader is not None:
@@ -224,6 +233,7 @@ class Run:
         A DataLoader that makes its batches in a way of its own is only watched: an event says why. Of one over an
         IterableDataset the size may be another one from the beginning.
         """
+        self._stand_aside()
         if epochs is not None:
             self._describe(epochs=epochs)
         reason = None if self._inert else self._join_ranks()
@@ -276,6 +286,7 @@ class Run:
 
     def step(self, optimizer: Any = None, loss: Any = None, **values: Any) -> None:
         """Counts an optimizer step, reports it and does what BatchScope asks for. Raises Stop if told to stop."""
+        self._stand_aside()
         if optimizer is not None and not self._inert:
             self._know_optimizer(optimizer)
         if loss is not None:
@@ -284,6 +295,7 @@ class Run:
         self._raise_stop()
 
     def _run_window(self, window: Any, method: Method) -> Any:
+        self._stand_aside()
         if not isinstance(window, Window):
             window = Window(None, [window], [rows_of(window)])
         if self._link.silent:
@@ -293,6 +305,12 @@ class Run:
         if self._loader is not None and window._loader is self._loader:
             self._loader._used = window.progress
         return self._splitter.run(window, method)
+
+    def _stand_aside(self) -> None:
+        """The program or a Trainer says itself what its steps are."""
+        if self._loop is not None:
+            self._loop, self._loader = None, None
+        self._reports_itself = True
 
     # ---- trainings ----
 
@@ -351,7 +369,7 @@ class Run:
     def _look_for_distributed_model(self, loader: Loader) -> None:
         """Gradients can be averaged for one that is the same on all ranks; others run as they do alone."""
         self._needs_distributed_model = False
-        if _distributed_models():
+        if distributed_models():
             return
         what = "its ranks have no DistributedDataParallel model"
         self._watch_only(Reason("several-ranks", what, {"what": what}))
@@ -370,6 +388,19 @@ class Run:
         self._can = list(dict.fromkeys([*self._can, *can]))
         self._about["can"] = self._possible()
         self._changed = self._changed or self._about != before
+
+    def _say_more(
+        self, name: str | None, config: dict[str, Any] | None, schedule: Callable[[int, int], int | None] | None
+    ) -> None:
+        """What a further call of start() says."""
+        self._schedule = schedule or self._schedule
+        known_config = {**(config or {}), **self._about["config"]}
+        self._describe(name=self._about["name"] or name, config=known_config)
+
+    def _cannot(self, *what: str) -> None:
+        """It was said too early that the program can."""
+        self._can = [name for name in self._can if name not in what]
+        self._describe()
 
     def _possible(self) -> list[str]:
         """What BatchScope may ask of this process."""
@@ -613,7 +644,7 @@ class Run:
     def _sizes(self) -> Message:
         """What the step that was just made has taken."""
         if self._loader is None:
-            return {} if self._watched_batch is None else {"batch": self._watched_batch}
+            return self._watched_sizes()
         if self._fetched and id(self._loader) not in self._fetched:
             self._promote()
         self._fetched.clear()
@@ -623,11 +654,16 @@ class Run:
         self._examples = series["examples_seen"]
         return {
             **series,
-            "takes": takes,
-            "micro_batch": max(takes, default=0),
-            "micro_batches": len(takes),
-            "effective_batch": sum(takes) if self._ranks is None else self._loader.last_total,
+            **sizes_of(takes),
+            "effective_batch": self._loader.total_of(takes),
         }
+
+    def _watched_sizes(self) -> Message:
+        """The same of batches that cannot be changed, as far as they are known."""
+        takes = self._watched_takes
+        if not takes or self._loop is None:
+            return known({"batch": self._watched_batch})
+        return {**sizes_of(takes), "batch": takes[0], "accumulate": len(takes), "examples_seen": self._loop.seen}
 
     def _promote(self) -> None:
         """The epoch of the loader that led was left early; the steps have the examples of another one."""
@@ -846,6 +882,8 @@ class Run:
     # ---- its end ----
 
     def _at_exit(self) -> None:
+        if self._loop is not None:
+            self._loop.end()
         error = getattr(sys, "last_value", None)
         if error is None or isinstance(error, SystemExit):
             self.finish("stopped" if self._stop else "finished")
@@ -856,10 +894,20 @@ class Run:
         self.finish("failed", f"{type(error).__name__}: {error}"[:500])
 
 
-def _distributed_models() -> list[Any]:
+def distributed_models() -> list[Any]:
     """All DistributedDataParallel models of the process."""
     kind = sys.modules["torch"].nn.parallel.DistributedDataParallel
     return [item for item in gc.get_objects() if issubclass(type(item), kind)]
+
+
+def sizes_of(takes: Sequence[int]) -> Message:
+    """What a record says of the micro batches of a step."""
+    return {
+        "takes": takes,
+        "micro_batch": max(takes, default=0),
+        "micro_batches": len(takes),
+        "effective_batch": sum(takes),
+    }
 
 
 def given_seed() -> int | None:
@@ -904,6 +952,6 @@ def start(
         use_seed()
         if _current.active:
             atexit.register(_current._at_exit)
-    elif schedule is not None:
-        _current._schedule = schedule
+    else:
+        _current._say_more(name, config, schedule)
     return _current

@@ -18,6 +18,9 @@ class Sizes:
     `epoch` and `examples` are those of all ranks. The tail of an epoch is divided as evenly as can be.
     """
 
+    can: tuple[str, ...] = ("batch", "accumulate")  # be changed
+    at_once: int | None = None  # micro batches that are fetched together; None: all of a step
+
     def __init__(self, run: Run, examples: int, batch: int, drop_last: bool) -> None:
         self._run = run
         self.examples = examples  # of the present epoch
@@ -42,7 +45,7 @@ class Sizes:
         self._unchanged = _STEADY  # windows since the size has changed the last time
         self._steady = True  # it is likely to stay for a while
         run._loaders.add(self)
-        run._describe(can=("batch", "accumulate"), examples=examples, batch=batch, accumulate=1, drop_last=drop_last)
+        run._describe(can=self.can, examples=examples, batch=batch, accumulate=1, drop_last=drop_last)
 
     # ---- size ----
 
@@ -141,7 +144,7 @@ class Sizes:
         if self.lead is not None:
             self.follow(self.lead)
         left = self.examples - self.seen_in_epoch
-        batch, count = self._batch * self._sharers, self._accumulate
+        batch, count = self._batch * self._sharers, self.at_once or self._accumulate
         tries = self._run._probe is not None
         if tries and self.examples >= batch:
             sizes = self._window_of(self.examples, batch, count)
@@ -194,6 +197,10 @@ class Sizes:
         if self._pass is not None and self._pass[1] >= self._stepped[1] and self.lead is None:
             self.epoch, self.seen = self._pass
         self._pass = self.epoch, self.seen
+
+    def total_of(self, takes: list[int]) -> int:
+        """Examples of a step of which this rank has taken so many."""
+        return sum(takes) if self._run._ranks is None else self.last_total
 
     def _count_step(self) -> None:
         self._first_step = False

@@ -163,7 +163,8 @@ def _iterator_over(dataloader: Any, plan: _Batches) -> Iterator[Any]:
     before = own["batch_sampler"]
     own["batch_sampler"] = plan
     try:
-        iterator: Iterator[Any] = DataLoader.__iter__(dataloader)
+        stock: Any = getattr(DataLoader.__iter__, "_batchscope_stock", DataLoader.__iter__)  # not what watches it
+        iterator: Iterator[Any] = stock(dataloader)
         return iterator
     finally:
         own["batch_sampler"] = before

@@ -91,6 +91,10 @@ class Updates:
 
         return before
 
+    def rate_of(self, optimizer: Any) -> Any:
+        """The learning rate of an optimizer's first group in its last update; None if there was none."""
+        return self._rates.get(optimizer)
+
     @property
     def rate(self) -> Any:
         """The learning rate of the last optimizer's first group in its last update; None if there is none."""

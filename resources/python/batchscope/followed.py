@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: MIT
+"""The DataLoaders of a program that knows nothing of BatchScope, with batches whose size may change."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from .division import Unknown, with_size
+from .loader import Loader
+from .parts import rows_of
+from .reasons import Reason
+from .run import distributed_models
+from .sizes import Sizes
+from .sources import fetched
+from .window import Window
+
+if TYPE_CHECKING:
+    from .loop import Loop
+    from .run import Run
+
+
+class Feed:
+    """A DataLoader that was iterated over with gradients enabled."""
+
+    def __init__(self, loader: FollowedLoader | None, reason: Reason | None) -> None:
+        self.loader = loader  # None if its size cannot be changed
+        self.reason = reason  # why it cannot
+        self.trains = False  # a backward pass has followed a batch
+        self.evaluates = False  # none has
+        self.looked_at = 0  # batches without a backward pass since the last one with one
+        self.is_ahead = False  # a batch is fetched before the one before it is used
+        self.ahead: Any = None  # such a batch
+
+
+class FollowedLoader(Loader):
+    """Gives the program of a DataLoader the batches that it would get from it, in the size that is asked for.
+
+    A step takes as many batches as the program likes. On several ranks each has its own sampler, and all have the same
+    size, so that they make the same number of steps.
+    """
+
+    can = ("batch", "rate", "trace")
+    at_once = 1  # batches that are fetched together
+
+    def __init__(self, run: Run, dataloader: Any) -> None:
+        """Raises Unknown for a DataLoader whose batches are not known of."""
+        ranks, run._ranks = run._ranks, None  # the sampler of this rank
+        try:
+            super().__init__(run, dataloader)
+        finally:
+            run._ranks = ranks
+        self.count(self._of_sampler())
+        self._present: Any = None  # weak reference to the newest pass
+
+    def _of_sampler(self) -> int:
+        return len(self.sampler) * self._sharers
+
+    def _order(self) -> Iterator[Any]:
+        return iter(self.sampler)
+
+    def total_of(self, takes: list[int]) -> int:
+        return sum(takes) * self._sharers
+
+    @property
+    def accumulate(self) -> int:
+        """Batches of a step, as the program has it."""
+        return self._accumulate
+
+    @accumulate.setter
+    def accumulate(self, count: int) -> None:
+        del count
+
+    def _took(self, sizes: list[int]) -> None:
+        """What a step takes is known when its gradients are computed."""
+        takes = list(self._run._takes)
+        super()._took(sizes)
+        self._run._takes = takes
+
+    def leads(self, parts: int) -> None:
+        """The step that was made is one of this loader, of so many batches."""
+        run = self._run
+        run._fetched.add(id(self))
+        run._lead(self)
+        if parts != self._accumulate:
+            self._accumulate = self.own_accumulate = parts
+            self._window = self._window[0], parts
+            run._describe(accumulate=parts)
+
+    def go_on_from(self, earlier: Sizes) -> None:
+        """A DataLoader that takes the place of another one over as many examples, in each epoch for example."""
+        if earlier.examples == self.examples and earlier.own_batch == self.own_batch:
+            self.epoch, self.seen = earlier.epoch + bool(earlier.seen_in_epoch), earlier.seen
+
+    def alone(self) -> bool:
+        """Whether no pass has begun without having had a batch: two at once cannot be followed."""
+        present = None if self._present is None else self._present()
+        return present is None or present.has_begun
+
+    def begin_pass(self, loop: Loop, feed: Feed) -> Pass:
+        """The batches of one pass."""
+        earlier = None if self._present is None else self._present()
+        if earlier is not None:
+            earlier.leave()
+        begun = Pass(self, loop, feed)
+        self._present = weakref.ref(begun)
+        return begun
+
+
+class Pass:
+    """The batches of one pass over a followed loader, as a DataLoader's own iterator."""
+
+    def __init__(self, loader: FollowedLoader, loop: Loop, feed: Feed) -> None:
+        self._loader = loader
+        self._loop = loop
+        self._feed = feed
+        self._window: Window | None = None  # counts as memory in use
+        self._rest: Any = None  # indices, of a pass that was not gone through when another one began
+        self.has_begun = False
+        loader.open()
+
+    def __iter__(self) -> Pass:
+        return self
+
+    def __len__(self) -> int:
+        return len(self._loader.dataloader)
+
+    def __next__(self) -> Any:
+        self._window = None
+        if self._rest is not None:
+            return self._next_of_rest()
+        self._loop.boundary()
+        self.has_begun = True
+        window = self._loader.begin_window()
+        if window is None:
+            self._loop.exhausted(self._feed)
+            raise StopIteration
+        part = self._loader.fetch_part(window)
+        self._window = window
+        self._loop.fetched(self._feed, window.sizes[0], self)
+        return part
+
+    def leave(self) -> None:
+        """Another pass begins. This one may go on, with batches of the program's own size."""
+        stream, source = self._loader._stream, self._loader._source
+        if stream is not None and source is not None:
+            source.leave()
+            self._rest = stream
+
+    def _next_of_rest(self) -> Any:
+        given = self._loader
+        indices = self._rest.take(given.own_batch)
+        if not indices or (len(indices) < given.own_batch and given.drop_last):
+            raise StopIteration
+        return given.collate(fetched(given.dataset, indices))
+
+
+class WatchedPass:
+    """The batches of a DataLoader as they are, which are counted."""
+
+    def __init__(self, run: Run, loop: Loop, feed: Feed, iterator: Any) -> None:
+        self._run = run
+        self._loop = loop
+        self._feed = feed
+        self._iterator = iterator
+        self._window: Window | None = None
+
+    def __iter__(self) -> WatchedPass:
+        return self
+
+    def __len__(self) -> int:
+        return len(self._iterator)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._iterator, name)
+
+    def __next__(self) -> Any:
+        self._window = None
+        self._loop.boundary()
+        self._run._before_fetch(None)
+        with self._run._memory.fetching((), first=True):
+            try:
+                part = next(self._iterator)
+            except StopIteration:
+                self._loop.exhausted(self._feed)
+                raise
+            self._window = Window(None, [part], [rows_of(part)])
+            self._run._account.windows.add(self._window)
+        self._loop.fetched(self._feed, self._window.sizes[0], self)
+        return part
+
+
+class Feeds:
+    """All DataLoaders of the process that were iterated over with gradients enabled."""
+
+    def __init__(self, run: Run, loop: Loop) -> None:
+        self._run = run
+        self._loop = loop
+        self._known: Any = weakref.WeakKeyDictionary()
+        self._joined = False
+
+    def pass_over(self, dataloader: Any, stock: Any) -> Any:
+        """An iterator in the place of that which `stock(dataloader)` makes."""
+        feed = self._known.get(dataloader)
+        if feed is None:
+            feed = self._known[dataloader] = self._look_at(dataloader)
+        if feed.evaluates:
+            return stock(dataloader)
+        loader = feed.loader
+        if loader is None:
+            return WatchedPass(self._run, self._loop, feed, stock(self._in_first_size(dataloader, feed)))
+        if not loader.alone():
+            feed.loader, feed.reason = None, _TWO_PASSES
+            return WatchedPass(self._run, self._loop, feed, stock(dataloader))
+        self._lead(loader, feed)
+        return loader.begin_pass(self._loop, feed)
+
+    def _look_at(self, dataloader: Any) -> Feed:
+        from torch.utils.data import DataLoader
+
+        kind = type(dataloader)
+        if any(name in vars(base) for base in kind.__mro__ for name in ("_get_iterator",) if base is not DataLoader):
+            text = f"{kind.__name__} has iterators of its own"
+            return Feed(None, Reason("own-loader", text, {"class": kind.__name__}))
+        try:
+            reason = self._join_ranks(dataloader)
+            return Feed(None, reason) if reason is not None else Feed(FollowedLoader(self._run, dataloader), None)
+        except Unknown as unknown:
+            return Feed(None, unknown.reason)
+
+    def _join_ranks(self, dataloader: Any) -> Reason | None:
+        """Why the ranks of this training cannot be steered; None if they can, or there is one."""
+        from torch.utils.data.distributed import DistributedSampler
+
+        run = self._run
+        distributed: Any = getattr(__import__("torch"), "distributed", None)
+        if run._world == 1 and not (distributed.is_available() and distributed.is_initialized()):
+            return None
+        if distributed.is_initialized() and distributed.get_world_size() == 1:
+            return None
+        sampler = getattr(dataloader, "sampler", None)
+        if type(sampler) is not DistributedSampler:
+            what = "its DataLoader has no DistributedSampler"
+            return Reason("several-ranks", what, {"what": what})
+        if not distributed_models():
+            what = "its ranks have no DistributedDataParallel model"
+            return Reason("several-ranks", what, {"what": what})
+        return run._join_ranks()
+
+    def _in_first_size(self, dataloader: Any, feed: Feed) -> Any:
+        """Batches of an iterable data set have the size that is told before they begin."""
+        reason, run = feed.reason, self._run
+        if reason is None or reason.code != "iterable-dataset" or getattr(dataloader, "batch_size", None) is None:
+            return dataloader
+        run._describe(can=("first batch",), batch=dataloader.batch_size)
+        run._greet(wait=True)
+        size = run._told_size.get("batch")
+        return dataloader if not isinstance(size, int) else with_size(dataloader, size)
+
+    def _lead(self, loader: FollowedLoader, feed: Feed) -> None:
+        """Who leads is known with the first step; until then it is the newest loader, unless both begin at once."""
+        run = self._run
+        present = run._loader
+        if present is loader or self._leads(present):
+            return
+        before_first = run._waited and self._loop.steps == 0
+        if isinstance(present, FollowedLoader) and not before_first:
+            loader.go_on_from(present)
+        run._lead(loader)
+        run._begin_training(run._step)
+        run._describe(examples=loader.examples, batch=loader.own_batch, drop_last=loader.drop_last)
+        if before_first:  # the answer was one for another loader
+            loader.batch, run._told_size, run._waited = loader.own_batch, {}, False
+
+    def _leads(self, present: Any) -> bool:
+        """Whether a loader that has begun goes on leading when another one begins."""
+        if not isinstance(present, FollowedLoader) or not present.is_open:
+            return False
+        newest = None if present._present is None else present._present()
+        if newest is None:
+            return False
+        return not newest.has_begun or any(feed.loader is present and feed.trains for feed in self._known.values())
+
+
+_TWO_PASSES = Reason("two-passes", "two passes over its DataLoader are gone through at once")

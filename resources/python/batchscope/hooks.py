@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Puts BatchScope's eyes into torch: the calls that every training loop makes, whoever has written it.
+
+Only functions of torch are wrapped, never modules or frames of the program. Each wrapper does what it wraps, and tells
+a Loop of it; without a BatchScope, and in other processes, that does nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from typing import Any
+
+from .followed import Feeds
+from .loop import Loop
+from .run import Run, start
+
+
+class Hooks:
+    """What stands in torch's functions. The Run begins with the first sign of a training."""
+
+    def __init__(self) -> None:
+        self._pid = os.getpid()
+        self._run: Run | None = None
+        self._loop: Loop | None = None
+        self._feeds: Feeds | None = None
+
+    def _begun(self) -> Loop:
+        """A training is there: its Run, which may be that of the program itself."""
+        if self._loop is None or self._pid != os.getpid():
+            self._pid = os.getpid()
+            self._run = start()
+            self._loop = Loop(self._run)
+            self._feeds = Feeds(self._run, self._loop)
+            if self._run._loop is None and not self._run._reports_itself:
+                self._run._loop = self._loop
+        return self._loop
+
+    @property
+    def loop(self) -> Loop | None:
+        """Of this process, if a training has begun in it."""
+        return self._loop if self._pid == os.getpid() else None
+
+    def iterator_of(self, dataloader: Any, stock: Callable[[Any], Any]) -> Any:
+        """An iterator over a DataLoader."""
+        import torch
+
+        if torch.utils.data.get_worker_info() is not None:
+            return stock(dataloader)
+        if not torch.is_grad_enabled():
+            if self.loop is not None:
+                self.loop.boundary()  # an evaluation begins
+            return stock(dataloader)
+        loop = self._begun()
+        assert self._feeds is not None
+        if loop.follows:
+            return self._feeds.pass_over(dataloader, stock)
+        loop.fetches_elsewhere = True
+        return stock(dataloader)
+
+    def install(self) -> None:
+        """Wraps torch's functions, once, when torch is imported."""
+        import torch
+        from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+        kind: Any = torch.utils.data.DataLoader
+        stock = kind.__iter__
+
+        @functools.wraps(stock)
+        def iterate(dataloader: Any) -> Any:
+            return self.iterator_of(dataloader, stock)
+
+        iterate._batchscope_stock = stock  # type: ignore[attr-defined]
+        kind.__iter__ = iterate
+        self._wrap_backward(torch.autograd)
+        for module in (torch.nn.utils, torch.nn.utils.clip_grad):
+            self._wrap_norm(module)
+        self._wrap_scaler(getattr(torch.amp, "GradScaler", None) or torch.cuda.amp.GradScaler)
+        register_optimizer_step_pre_hook(lambda optimizer, *_: self._begun().update_begins(optimizer))
+        register_optimizer_step_post_hook(lambda optimizer, *_: self._begun().updated(optimizer))
+
+    def _wrap_backward(self, autograd: Any) -> None:
+        stock = autograd.backward
+
+        @functools.wraps(stock)
+        def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+            loop = self._begun()
+            loop.backward_begins(tensors)
+            try:
+                return stock(tensors, *args, **kwargs)
+            finally:
+                loop.backward_ends()
+
+        autograd.backward = backward
+
+    def _wrap_norm(self, module: Any) -> None:
+        stock = module.clip_grad_norm_
+
+        @functools.wraps(stock)
+        def clip(*args: Any, **kwargs: Any) -> Any:
+            norm = stock(*args, **kwargs)
+            if self.loop is not None:
+                self.loop.clipped(norm)
+            return norm
+
+        module.clip_grad_norm_ = clip
+
+    def _wrap_scaler(self, kind: Any) -> None:
+        scale, step = kind.scale, kind.step
+
+        @functools.wraps(scale)
+        def scaled(scaler: Any, outputs: Any) -> Any:
+            result = scale(scaler, outputs)
+            self._begun().scaled(outputs, result)
+            return result
+
+        @functools.wraps(step)
+        def stepped(scaler: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            loop = self._begun()
+            before = loop.updates
+            result = step(scaler, optimizer, *args, **kwargs)
+            if loop.updates == before:  # left out, because gradients are infinite
+                loop.update_begins(optimizer)
+                loop.updated(optimizer)
+            return result
+
+        kind.scale, kind.step = scaled, stepped
+
+
+def install() -> None:
+    """Called by sitecustomize when torch has been imported."""
+    Hooks().install()

@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: MIT
+"""Sees the steps of a training loop that knows nothing of BatchScope, by the calls of torch that every loop makes.
+
+A step is an update of the optimizer that leads: the first one that makes an update. Its examples are the batches that
+were fetched since its update before, and that a backward pass followed; others are those of an evaluation. The step is
+over when the next batch is asked for, so that updates of other optimizers belong to it, or with the next update.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import weakref
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .account import EveryModule
+from .reasons import Reason
+
+if TYPE_CHECKING:
+    from .followed import Feed
+    from .run import Run
+
+_MOST_OPTIMIZERS = 4  # whose series are told
+_MOST_DIVISOR = 4096  # of a loss: what is larger is no number of batches
+_ONLY_LOOKED_AT = 3  # batches in turn without a backward pass: their loader is one of an evaluation
+
+
+@dataclass
+class _Fetch:
+    """A batch that was fetched with gradients enabled."""
+
+    feed: Feed
+    rows: int
+    of: Any  # the pass, as a weak reference
+    trained: bool = False  # a backward pass came after it
+
+
+@dataclass
+class _Step:
+    """A step whose update was made."""
+
+    values: dict[str, Any]
+    fetches: list[_Fetch]
+
+
+@dataclass
+class _Other:
+    """An optimizer that does not lead."""
+
+    number: int  # from 2 on
+    waiting: _Step | None = None  # its update since the last one of the lead
+
+
+@dataclass
+class _Loss:
+    """The value of a backward pass, and what it was divided by at last: the batches of a step, for example."""
+
+    value: Any
+    divisor: int = 1
+
+
+@dataclass
+class _Since:
+    """What was seen since the last update of any optimizer."""
+
+    losses: list[_Loss] = field(default_factory=list)
+    norm: Any = None  # of the gradients, before they were clipped
+
+
+class Loop:
+    """Follows the loop of this process and reports its steps, unless the program or a Trainer does so itself."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._lead: Any = None  # weak reference
+        self._others: Any = weakref.WeakKeyDictionary()
+        self._fetches: list[_Fetch] = []  # since the lead's last update
+        self._last: list[_Fetch] = []  # of the last step that had any
+        self._since = _Since()
+        self._unscaled: tuple[int, _Loss] | None = None  # id of what a GradScaler has made, and the loss before
+        self._inside = 0  # backward passes that run
+        self.updates = 0  # of all optimizers
+        self._pending: _Step | None = None
+        self._parts = 1  # batches of the last step
+        self._watched: str | None = None  # why the size cannot be changed, as it was said
+        self._thread: int | None = None  # which trains, once it is known
+        self.seen = 0  # examples of batches that cannot be changed
+        self.steps = 0
+        self.fetches_elsewhere = False  # loaders are iterated over by other threads than that which trains
+
+    @property
+    def follows(self) -> bool:
+        """Whether the steps of this thread are seen here and nowhere else."""
+        if self._run._loop is not self or self._run._inert:
+            return False
+        return threading.get_ident() == (self._thread or threading.main_thread().ident)
+
+    # ---- batches ----
+
+    def boundary(self) -> None:
+        """A batch is asked for: the step before is over."""
+        if self._pending is not None and self.follows and not self._inside:
+            self._flush()
+
+    def fetched(self, feed: Feed, rows: int, by: Any) -> None:
+        """A batch of so many examples is there, of the pass `by`."""
+        if not self.follows:
+            return
+        self._drop([fetch for fetch in self._fetches if fetch.feed is feed and not fetch.trained])
+        fetch: _Fetch | None = _Fetch(feed, rows, weakref.ref(by))
+        if feed.is_ahead:
+            fetch, feed.ahead = feed.ahead, fetch
+        if fetch is not None and not feed.evaluates:
+            self._fetches.append(fetch)
+
+    def exhausted(self, feed: Feed) -> None:
+        """A pass over the loader is through."""
+        if not feed.trains:
+            self._drop([fetch for fetch in self._fetches if fetch.feed is feed])
+        if feed.ahead is not None:
+            self._fetches.append(feed.ahead)
+            feed.ahead = None
+
+    def _drop(self, looked_at: list[_Fetch]) -> None:
+        """Nothing was computed from these."""
+        for fetch in looked_at:
+            fetch.feed.looked_at += 1
+            fetch.feed.ahead = None if fetch.feed.trains else fetch
+            if fetch.feed.looked_at >= _ONLY_LOOKED_AT and not fetch.feed.trains:
+                fetch.feed.evaluates = True
+        self._fetches = [fetch for fetch in self._fetches if fetch not in looked_at]
+
+    # ---- gradients ----
+
+    def scaled(self, loss: Any, result: Any) -> None:
+        """A GradScaler has made `result` of a loss."""
+        if self.follows and result is not loss and getattr(loss, "numel", int)() == 1:
+            self._unscaled = id(result), _Loss(loss.detach(), _divisor_of(loss))
+
+    def backward_begins(self, tensors: Any) -> None:
+        """A backward pass from these tensors."""
+        self._thread = self._thread or threading.get_ident()
+        if not self.follows:
+            return
+        self._inside += 1
+        if self._inside > 1:  # a checkpoint's, within that of the loss
+            return
+        self._mark_trained()
+        tracer = self._run._tracer
+        if tracer is not None:
+            tracer.mark("backward")
+        loss = tensors if not isinstance(tensors, (list, tuple)) else tensors[0] if len(tensors) == 1 else None
+        if loss is None or getattr(loss, "numel", int)() != 1:
+            return
+        unscaled, self._unscaled = self._unscaled, None
+        if self._run._splitter.updating and self._since.losses:
+            return  # closures are called again and again; the first loss is the one before the update
+        found = unscaled[1] if unscaled is not None and unscaled[0] == id(loss) else None
+        self._since.losses.append(found or _Loss(loss.detach(), _divisor_of(loss)))
+
+    def _mark_trained(self) -> None:
+        """Something was computed from the batches that were fetched."""
+        new = [fetch for fetch in self._fetches if not fetch.trained]
+        if any(fetch.of() is not None for fetch in new):  # others were looked at, and their pass was thrown away
+            looked_at = [fetch for fetch in new if fetch.of() is None]
+            self._fetches = [fetch for fetch in self._fetches if fetch not in looked_at]
+        for place, fetch in enumerate(self._fetches):
+            feed = fetch.feed
+            if not feed.trains and feed.looked_at == 1 and feed.ahead is not None and feed.ahead.of() is fetch.of():
+                feed.is_ahead = True  # each batch is fetched before the one before it is used
+                self._fetches[place], feed.ahead = feed.ahead, fetch
+            elif not feed.is_ahead:
+                feed.ahead = None
+            self._fetches[place].trained = feed.trains = True
+            feed.looked_at = 0
+
+    def backward_ends(self) -> None:
+        if self.follows:
+            self._inside -= 1
+
+    def clipped(self, norm: Any) -> None:
+        """The norm of the gradients, before they were clipped."""
+        self._since.norm = norm
+
+    # ---- updates ----
+
+    def update_begins(self, optimizer: Any) -> None:
+        """An optimizer's step() is called."""
+        if self.follows and optimizer not in self._run._account.optimizers:
+            self._know(optimizer)
+
+    def updated(self, optimizer: Any) -> None:
+        """It is over; or a GradScaler has left it out."""
+        self.updates += 1
+        if not self.follows:
+            return
+        lead = None if self._lead is None else self._lead()
+        if lead is None:
+            self._lead = weakref.ref(optimizer)
+            lead = optimizer
+        if optimizer is lead or _same_parameters(optimizer, lead):
+            self._lead_updated(lead)
+        else:
+            self._other_updated(optimizer)
+
+    def _lead_updated(self, optimizer: Any) -> None:
+        if self._pending is not None:
+            self._flush()
+        fetches = [fetch for fetch in self._fetches if fetch.trained]
+        self._pending = _Step(self._values(optimizer, fetches, ""), fetches)
+        self._fetches = []
+        for other in self._others.values():
+            if other.waiting is not None:
+                self._pending.values.update(other.waiting.values)
+                other.waiting = None
+
+    def _other_updated(self, optimizer: Any) -> None:
+        other = self._others.get(optimizer)
+        if other is None:
+            other = self._others[optimizer] = _Other(len(self._others) + 2)
+        if self._pending is not None:  # of the step that the lead has made
+            if other.number <= _MOST_OPTIMIZERS:
+                self._pending.values.update(self._values(optimizer, [], f"_{other.number}"))
+            return
+        if other.waiting is not None:
+            self._make_lead(optimizer, other.waiting)
+            return
+        fetches = [fetch for fetch in self._fetches if fetch.trained]
+        values = self._values(optimizer, fetches, f"_{other.number}" if other.number <= _MOST_OPTIMIZERS else None)
+        other.waiting = _Step(values, fetches)
+
+    def _make_lead(self, optimizer: Any, waiting: _Step) -> None:
+        """It has made two updates and the lead none: another training has begun."""
+        self._lead = weakref.ref(optimizer)
+        del self._others[optimizer]
+        rest = [fetch for fetch in self._fetches if fetch not in waiting.fetches]
+        values = {name.rpartition("_")[0]: value for name, value in waiting.values.items()}
+        self._pending = _Step(values, waiting.fetches)
+        self._fetches = rest
+        self._lead_updated(optimizer)
+
+    def _values(self, optimizer: Any, fetches: list[_Fetch], suffix: str | None) -> dict[str, Any]:
+        """What an update was made with."""
+        since, self._since = self._since, _Since()
+        if suffix is None:
+            return {}
+        values: dict[str, Any] = {}
+        if since.losses:
+            count = len(since.losses)
+            divided = {count, len(fetches), self._parts}
+            total = sum(loss.value * (loss.divisor if loss.divisor in divided else 1) for loss in since.losses)
+            values["loss" + suffix] = total / (len(fetches) or count)
+        if since.norm is not None:
+            values["grad_norm" + suffix] = since.norm
+        rate = self._run._updates.rate_of(optimizer)
+        if rate is not None:
+            values["learning_rate" + suffix] = rate
+        return values
+
+    # ---- steps ----
+
+    def _know(self, optimizer: Any) -> None:
+        """The models and the optimizer of this training."""
+        run = self._run
+        if not run._account.models or not run._account.owns(optimizer):
+            run._greet(wait=True)
+            run._know_model(EveryModule())
+        run._know_optimizer(optimizer)
+
+    def end(self) -> None:
+        """The program ends: its last step is over."""
+        if self._pending is not None and self.follows:
+            with contextlib.suppress(SystemExit):
+                self._flush()
+
+    def _flush(self) -> None:
+        step, self._pending = self._pending, None
+        assert step is not None
+        if step.fetches:
+            self._last = step.fetches
+        elif self._last and not step.fetches:
+            step.fetches = self._last  # trained on once more
+        self.steps += 1
+        feed = step.fetches[0].feed if step.fetches else None
+        takes = [fetch.rows for fetch in step.fetches if fetch.feed is feed]
+        self._parts = max(1, len(takes))
+        run = self._run
+        loader = feed.loader if feed is not None else None
+        if loader is None:
+            self._watch(feed)
+            self.seen += sum(takes)
+            run._watched_takes = takes
+        else:
+            loader.leads(self._parts)
+            run._takes = takes
+        run._step_done(step.values)
+        if loader is None and feed is None:
+            run._memory.begin_computing(())
+        run._raise_stop()
+
+    def _watch(self, feed: Feed | None) -> None:
+        """The size of these steps cannot be changed; says why, once."""
+        without = _OTHER_THREAD if self.fetches_elsewhere else _NO_LOADER
+        reason = without if feed is None else feed.reason or without
+        if self._watched == reason.code:
+            return
+        self._watched = reason.code
+        self._run._loader = None
+        self._run._cannot("batch", "trace")
+        self._run._watch_only(reason)
+
+
+_NO_LOADER = Reason("no-loader", "its steps take their examples from no DataLoader of torch")
+_OTHER_THREAD = Reason("other-thread", "its batches are fetched by another thread than the one that trains")
+
+
+def _divisor_of(loss: Any) -> int:
+    """A whole number that the loss was divided by in its last operation; 1 if there is none."""
+    function = getattr(loss, "grad_fn", None)
+    name = "" if function is None else function.name()
+    if name not in ("DivBackward0", "MulBackward0"):
+        return 1
+    other = getattr(function, "_saved_other", None)
+    if other is None or other.numel() != 1 or other.device.type != "cpu":  # a number on a GPU would be waited for
+        return 1
+    number = float(other)
+    if number <= 0:
+        return 1
+    divisor = number if name == "DivBackward0" else 1 / number
+    whole = round(min(divisor, _MOST_DIVISOR + 1))
+    return whole if 2 <= whole <= _MOST_DIVISOR and abs(divisor - whole) < 1e-4 * whole else 1
+
+
+def _same_parameters(one: Any, two: Any) -> bool:
+    """Whether one is a wrapper of the other, as ZeroRedundancyOptimizer is."""
+    parameters = [next(iter(group["params"]), None) for item in (one, two) for group in item.param_groups[:1]]
+    return len(parameters) == 2 and parameters[0] is parameters[1]

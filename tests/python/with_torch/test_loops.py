@@ -1,0 +1,134 @@
+"""Programs that know nothing of BatchScope, attached to through the calls of torch."""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+from torch_programs import HERE, WithRun
+
+from loops import BATCH, EXAMPLES, LOOPS
+from pretended_batchscope import PATIENCE, Server
+
+WATCHED = {"by_hand": "no-loader", "closures": "no-loader", "same_loader_twice": "two-passes",
+           "streams": "iterable-dataset", "pairs": "own-batch-sampler", "prefetched": "other-thread"}
+WITHOUT_SIZES = ("by_hand", "closures", "prefetched")
+# The size of these follows one step later, because the next batch is fetched before the present one is used.
+AHEAD = ("one_ahead", "accelerated")
+
+
+class Loops(WithRun):
+    def trained(self, name, *options, server=None):
+        """What a loop says of itself, alone or with a pretended BatchScope."""
+        environment = dict(os.environ, OMP_NUM_THREADS="1")
+        if server is not None:
+            environment.update(server.environment(), BATCHSCOPE_ATTACH="auto")
+        file = os.path.join(self.folder.name, "said")
+        done = subprocess.run([sys.executable, os.path.join(HERE, "loops.py"), *name.split(), *options, "--file", file],
+                              env=environment, capture_output=True, text=True, timeout=4 * PATIENCE, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(file) as lines:
+            said = [json.loads(line) for line in lines]
+        return said[0] if len(said) == 1 else {one["name"]: one for one in said}
+
+    def attached(self, name, *options, **asked):
+        server = Server(**asked)
+        self.addCleanup(server.kill)
+        return self.trained(name, *options, server=server), server
+
+    def test_attaching_changes_nothing_and_sees_every_step(self):
+        for options in ([], ["--workers", "2"]):
+            names = [name for name in LOOPS if not options or name in ("plain", "fresh_loaders", "leaves_early")]
+            alone = self.trained(" ".join(names), *options)
+            for name in names:
+                with self.subTest(name=name, options=options):
+                    said, server = self.attached(name, *options)
+                    self.assertEqual(said, alone[name])
+                    records = server.of("record")
+                    self.assertEqual([record["step"] for record in records], [*range(1, said["steps"] + 1)])
+                    self.assertTrue(all("loss" in record and "learning_rate" in record for record in records))
+                    if name not in WITHOUT_SIZES:
+                        self.assertEqual([record["takes"] for record in records], said["takes"])
+                    self.check_level(server, WATCHED.get(name))
+
+    def check_level(self, server, reason):
+        can = set(server.of("hello")[-1]["can"])
+        self.assertEqual("batch" in can, reason is None)
+        self.assertEqual([event["detail"]["reason"]["code"] for event in server.events("level")],
+                         [reason] if reason else [])
+
+    def test_what_is_seen_of_a_step(self):
+        _, server = self.attached("clips_and_schedules")
+        records = server.of("record")
+        self.assertTrue(all(record["grad_norm"] > 0 for record in records))
+        self.assertLess(records[0]["learning_rate"], max(record["learning_rate"] for record in records))
+        self.assertEqual(records[-1]["examples_seen"], 2 * EXAMPLES)
+        self.assertEqual(records[-1]["epoch"], 2.0)
+        self.assertTrue(all("allocated_bytes" in record for record in records))
+        hello = server.of("hello")[-1]
+        self.assertEqual((hello["settings"]["optimizer"], hello["examples"], hello["batch"]),
+                         ("AdamW", EXAMPLES, BATCH))
+        _, server = self.attached("two_networks")
+        last = server.of("record")[-1]
+        self.assertEqual((last["learning_rate"], last["more"]["learning_rate_2"]), (2e-3, 1e-3))
+        self.assertGreater(last["loss"], last["more"]["loss_2"])  # two losses of the one, and one of the other
+
+    def test_a_loss_is_that_before_it_was_scaled_or_divided(self):
+        losses = {}
+        for name in ("plain", "scales", "accumulates", "by_hand"):
+            _, server = self.attached(name, "--epochs", "1")
+            losses[name] = [record["loss"] for record in server.of("record")]
+        self.assertEqual(losses["plain"][:3], losses["scales"][:3])
+        self.assertEqual(losses["scales"][3], "Infinity")
+        for name in ("accumulates", "by_hand"):
+            self.assertTrue(all(0.4 < loss < 1.0 for loss in losses[name]), losses[name])
+
+    def test_the_size_follows_at_the_very_next_step(self):
+        def size(step):
+            return 3 + 5 * step % 17
+
+        for name, *options in (("plain",), ("plain", "--workers", "2"), ("accumulates",), ("fresh_loaders",),
+                               ("leaves_early",), ("two_networks",), *((ahead,) for ahead in AHEAD)):
+            with self.subTest(name=name, options=options):
+                said, server = self.attached(name, *options, welcome={"batch": size(1), "hold": 1},
+                                             answer=lambda record: {"batch": size(record["step"] + 1)})
+                takes = [record["takes"] for record in server.of("record")]
+                self.assertEqual(takes, said["takes"])
+                if name != "leaves_early":
+                    self.assertEqual(sorted(said["ids"]), sorted([*range(EXAMPLES)] * 2))
+                if name not in AHEAD:
+                    followed = [step for step in range(1, len(takes) + 1) if size(step) in takes[step - 1]]
+                    tails = [step for step in range(1, len(takes) + 1)
+                             if sum(map(sum, takes[:step])) % EXAMPLES == 0]
+                    self.assertEqual(sorted({*followed, *tails}), [*range(1, len(takes) + 1)])
+                    self.assertGreater(len(followed), 3)
+
+    def test_rates_go_on_by_progress(self):
+        """A scheduler that was made for the steps of an epoch of 16 does not run out with batches of 4."""
+        said, server = self.attached("clips_and_schedules", welcome={"batch": 4})
+        self.assertEqual(said["steps"], 100)
+        rates = [record["learning_rate"] for record in server.of("record")]
+        self.assertAlmostEqual(max(rates), 1e-2, delta=1e-4)
+        self.assertLess(rates[-1], 1e-4)
+        self.assertEqual(server.events("scheduler")[0]["detail"]["follows"], "progress")
+
+    def test_a_stop_ends_the_program(self):
+        server = Server(answer=lambda record: {"batch": BATCH}, welcome={"hold": 1})
+        self.addCleanup(server.kill)
+        send = server._send
+
+        def stop_after_the_fifth(connection, message):
+            send(connection, {"type": "stop"} if message.get("step", 0) > 5 else message)
+
+        server._send = stop_after_the_fifth
+        environment = dict(os.environ, **server.environment(), BATCHSCOPE_ATTACH="auto")
+        done = subprocess.run([sys.executable, os.path.join(HERE, "loops.py"), "plain"], env=environment,
+                              capture_output=True, text=True, timeout=PATIENCE, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertEqual(server.of("bye")[0]["status"], "stopped")
+        self.assertEqual(len(server.of("record")), 5)
+
+
+if __name__ == "__main__":
+    unittest.main()
