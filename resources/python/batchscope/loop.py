@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Sees the steps of a training loop that knows nothing of BatchScope, by the calls of torch that every loop makes.
 
-A step is an update of the optimizer that leads: the first one that makes an update. Its examples are the batches that
+A step is an update of the optimizer that leads: the first one that makes an update. In a program without optimizers,
+which updates its parameters itself, it is a backward pass. Its examples are the batches that
 were fetched since its update before, and that a backward pass followed; others are those of an evaluation. The step is
 over when the next batch is asked for, so that updates of other optimizers belong to it, or with the next update.
 """
@@ -9,6 +10,7 @@ over when the next batch is asked for, so that updates of other optimizers belon
 from __future__ import annotations
 
 import contextlib
+import gc
 import threading
 import weakref
 from dataclasses import dataclass, field
@@ -81,6 +83,7 @@ class Loop:
         self._unscaled: tuple[int, _Loss] | None = None  # id of what a GradScaler has made, and the loss before
         self._inside = 0  # backward passes that run
         self.updates = 0  # of all optimizers
+        self._by_hand: bool | None = None  # there are no optimizers; None: not looked for
         self._pending: _Step | None = None
         self._parts = 1  # batches of the last step
         self._watched: str | None = None  # why the size cannot be changed, as it was said
@@ -146,6 +149,10 @@ class Loop:
         self._inside += 1
         if self._inside > 1:  # a checkpoint's, within that of the loss
             return
+        if self.updates == 0 and self._by_hand is None and self._since.losses:
+            self._by_hand = not _optimizers()
+            if self._by_hand:
+                self._updated_by_hand()
         self._mark_trained()
         tracer = self._run._tracer
         if tracer is not None:
@@ -176,8 +183,11 @@ class Loop:
             feed.looked_at = 0
 
     def backward_ends(self) -> None:
-        if self.follows:
-            self._inside -= 1
+        if not self.follows:
+            return
+        self._inside -= 1
+        if self._by_hand and self._inside == 0:
+            self._updated_by_hand()
 
     def clipped(self, norm: Any) -> None:
         """The norm of the gradients, before they were clipped."""
@@ -193,6 +203,7 @@ class Loop:
     def updated(self, optimizer: Any) -> None:
         """It is over; or a GradScaler has left it out."""
         self.updates += 1
+        self._by_hand = False
         if not self.follows:
             return
         lead = None if self._lead is None else self._lead()
@@ -203,6 +214,12 @@ class Loop:
             self._lead_updated(lead)
         else:
             self._other_updated(optimizer)
+
+    def _updated_by_hand(self) -> None:
+        if not self._run._account.models:
+            self._run._greet(wait=True)
+            self._run._know_model(EveryModule())
+        self._lead_updated(None)
 
     def _lead_updated(self, optimizer: Any) -> None:
         if self._pending is not None:
@@ -253,7 +270,7 @@ class Loop:
             values["loss" + suffix] = total / (len(fetches) or count)
         if since.norm is not None:
             values["grad_norm" + suffix] = since.norm
-        rate = self._run._updates.rate_of(optimizer)
+        rate = None if optimizer is None else self._run._updates.rate_of(optimizer)
         if rate is not None:
             values["learning_rate" + suffix] = rate
         return values
@@ -309,6 +326,13 @@ class Loop:
         self._run._loader = None
         self._run._cannot("batch", "trace")
         self._run._watch_only(reason)
+
+
+def _optimizers() -> list[Any]:
+    """All that there are in the process."""
+    import torch
+
+    return [item for item in gc.get_objects() if issubclass(type(item), torch.optim.Optimizer)]
 
 
 _NO_LOADER = Reason("no-loader", "its steps take their examples from no DataLoader of torch")

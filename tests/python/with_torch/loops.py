@@ -59,10 +59,10 @@ def network(norm=False):
 class Training:
     """What the loops share: data, a model, and what they say of their steps."""
 
-    def __init__(self, options, norm=False):
+    def __init__(self, options, norm=False, optimizes=True):
         self.options = options
         self.model = network(norm)
-        self.optimizer = torch.optim.AdamW(self.model.parameters(), 1e-3)
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), 1e-3) if optimizes else None
         self.steps, self.ids, self.batches = 0, [], []
         self.others = []
 
@@ -225,6 +225,20 @@ def closures(options):
             return loss
         t.update_by = optimizer.step(closure)
         t.count()
+    return t
+
+
+def without_optimizer(options):
+    """The parameters are updated by the program itself."""
+    t = Training(options, optimizes=False)
+    for _ in t.epochs:
+        for batch in t.loader():
+            t.model.zero_grad()
+            t.loss(batch).backward()
+            with torch.no_grad():
+                for parameter in t.model.parameters():
+                    parameter -= 0.05 * parameter.grad
+            t.count()
     return t
 
 
@@ -434,8 +448,9 @@ def fabric(options):
 
 LOOPS = {loop.__name__: loop for loop in (
     plain, drops_last, accumulates, clips_and_schedules, scales, two_networks, one_after_the_other, by_hand, closures,
-    looks_first, evaluates_inside, fresh_loaders, goes_round, leaves_early, two_loaders, same_loader_twice,
-    one_batch_again, streams, pairs, within_backward, prefetched, one_ahead, checkpoints, accelerated, fabric)}
+    without_optimizer, looks_first, evaluates_inside, fresh_loaders, goes_round, leaves_early, two_loaders,
+    same_loader_twice, one_batch_again, streams, pairs, within_backward, prefetched, one_ahead, checkpoints,
+    accelerated, fabric)}
 
 
 def digest(model):
