@@ -5,6 +5,8 @@ This folder is in front of PYTHONPATH, so Python runs this file when it starts. 
 show the steps of any training loop, and for the modules that define Trainers, whose train() or fit() it wraps; then it
 runs the sitecustomize that would have run without it. A seed that was given for the training is set as soon as torch is
 imported, so that the weights are made with it, too.
+
+A program that is only tried (BATCHSCOPE_TRIAL) changes no files of the user.
 """
 
 import contextlib
@@ -48,11 +50,18 @@ class _Loader(importlib.abc.Loader):
     def exec_module(self, module):
         module.__loader__ = module.__spec__.loader = self._loader
         self._loader.exec_module(module)
+        if _quarantine is not None and self._name in _quarantine.modules:
+            with contextlib.suppress(AttributeError):  # of a version that has no such function
+                _quarantine.modules[self._name](module)
+        if not _attaches:
+            return
         if self._name == "torch":
             import batchscope
             getattr(batchscope, "_use_seed", lambda: None)()  # an earlier version may lie beside the program
             with contextlib.suppress(Exception):  # of a version of torch without these calls, which trains as it is
                 batchscope._see_every_loop()
+            return
+        if self._name not in _METHODS:
             return
         class_name, method = _METHODS[self._name]
         kind = getattr(module, class_name, None)
@@ -62,7 +71,8 @@ class _Loader(importlib.abc.Loader):
 
 class _Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
-        if name not in _METHODS and name != "torch":
+        quarantined = _quarantine is not None and name in _quarantine.modules
+        if not quarantined and not (_attaches and (name in _METHODS or name == "torch")):
             return None
         sys.meta_path.remove(self)
         try:
@@ -88,6 +98,12 @@ def _run_the_other_one(seen):
 # Two copies of this file are in the path where a program that was started so starts another BatchScope.
 if not hasattr(sys, "_batchscope_seen"):
     sys._batchscope_seen = []
-    if os.environ.get("BATCHSCOPE_ATTACH") == "auto" and os.environ.get("BATCHSCOPE_SOCKET"):
+    _attaches = os.environ.get("BATCHSCOPE_ATTACH") == "auto" and bool(os.environ.get("BATCHSCOPE_SOCKET"))
+    _quarantine = None
+    if os.environ.get("BATCHSCOPE_TRIAL"):
+        import batchscope
+        _quarantine = batchscope._quarantine()
+        _quarantine.begin()
+    if _attaches or _quarantine is not None:
         sys.meta_path.insert(0, _Finder())
 _run_the_other_one(sys._batchscope_seen)

@@ -37,8 +37,13 @@ ChildStart child_start(const run::RunSpec& spec, const Surroundings& surrounding
     start.environment.emplace_back("BATCHSCOPE_ATTACH", "auto");
     if (const auto seed = sent_seed(spec))
       start.environment.emplace_back("BATCHSCOPE_SEED", std::to_string(*seed));
-    start.environment.emplace_back("PYTHONPATH", python_path(surroundings, folder));
   }
+  if (surroundings.throws_away) {
+    start.environment.emplace_back("BATCHSCOPE_TRIAL", folder.thrown_away().string());
+    start.environment.emplace_back("TMPDIR", folder.temporary().string());
+  }
+  if (program.attach || surroundings.throws_away)
+    start.environment.emplace_back("PYTHONPATH", python_path(surroundings, folder));
   return start;
 }
 
@@ -47,7 +52,7 @@ ChildStart child_start(const run::RunSpec& spec, const Surroundings& surrounding
 std::unique_ptr<Child> start_child(const run::RunSpec& spec, const Surroundings& surroundings,
                                    const run::RunPlace& place, const ProgramFolder& folder, const Link& link,
                                    const Json& reads) {
-  folder.make(*spec.program);
+  folder.make({.client = spec.program->attach || surroundings.throws_away, .trial = surroundings.throws_away});
   const ChildStart start = child_start(spec, surroundings, place, folder, link);
   ProgramFolder::Note note{.socket = link.path(), .reads = reads};
   folder.write_note(note);

@@ -27,16 +27,18 @@ void write_file(const fs::path& file, std::string_view text) {
 
 } // namespace
 
-void ProgramFolder::make(const run::ProgramSpec& program) const {
+void ProgramFolder::make(const Needs& needs) const {
   std::error_code error;
   fs::create_directories(out(), error);
   if (!error)
     fs::permissions(path_, fs::perms::owner_all, error);
-  if (!error && program.attach)
+  if (!error && needs.client)
     fs::create_directories(python(), error);
+  if (!error && needs.trial)
+    fs::create_directories(temporary(), error);
   if (error)
     throw Error(Error::Kind::failed, fmt::format("cannot make the folder {}: {}", path_.string(), error.message()));
-  if (!program.attach)
+  if (!needs.client)
     return;
   write_file(python() / "batchscope.py", client_source());
   write_file(python() / "sitecustomize.py", attach_source());
@@ -45,6 +47,7 @@ void ProgramFolder::make(const run::ProgramSpec& program) const {
 void ProgramFolder::tidy() const {
   std::error_code ignored;
   fs::remove_all(python(), ignored);
+  fs::remove_all(thrown_away(), ignored);
   fs::remove(spill(), ignored);
   fs::remove(path_ / note_name, ignored);
   if (fs::is_empty(out(), ignored))

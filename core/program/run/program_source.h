@@ -19,6 +19,8 @@ struct Surroundings {
   std::vector<std::pair<std::string, std::string>> environment; ///< added to that of BatchScope
   /// For trials of a search: freed memory goes back to the system at once, so that peaks of equal steps are equal.
   bool returns_freed_memory = false;
+  /// The program is only tried: files that its Python code writes go to a folder that is removed, and trackers are off.
+  bool throws_away = false;
 };
 
 /// A run of the user's own program.

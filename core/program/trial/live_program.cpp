@@ -16,7 +16,7 @@ constexpr int look_ms = 50; ///< how often `stop` is asked
 
 } // namespace
 
-LiveProgram::LiveProgram(const run::RunSpec& spec, const Surroundings& surroundings, Welcome welcome,
+LiveProgram::LiveProgram(const run::RunSpec& spec, Surroundings surroundings, Welcome welcome,
                          std::function<bool()> stop)
     : link_(std::make_unique<Link>(socket_folder(trial_.uid()))),
       inbox_(*link_, trial_.uid(), trial_.folder().spill(), *this), welcome_(std::move(welcome)),
@@ -24,6 +24,7 @@ LiveProgram::LiveProgram(const run::RunSpec& spec, const Surroundings& surroundi
   remove_abandoned_trials();
   remove_abandoned_sockets();
   welcome_.run = trial_.uid();
+  surroundings.throws_away = true;
   run::RunPlace place;
   place.uid = trial_.uid();
   child_ = start_child(spec, surroundings, place, trial_.folder(), *link_, {});

@@ -182,6 +182,7 @@ ProcessTrial::Result ProcessTrial::start(std::int64_t batch, bool for_time) cons
   spec.on_oom = run::OnOom::fail;
   Surroundings surroundings = surroundings_;
   surroundings.returns_freed_memory = !for_time;
+  surroundings.throws_away = true;
   if (for_time)
     spec.memory_budget.reset(); // with a budget, freed memory is returned at once, too
   // The first step is not counted for the time.

@@ -24,6 +24,7 @@ from .estimator import estimate
 from .hooks import install
 from .loader import Loader
 from .memory import is_out_of_memory
+from .quarantine import quarantine
 from .run import Run, Stop, start, use_seed
 from .tracer import trace
 from .window import Window
@@ -31,4 +32,5 @@ from .wire import VERSION
 
 __version__ = VERSION
 _use_seed, _see_every_loop = use_seed, install  # called by sitecustomize as soon as torch is imported
+_quarantine = quarantine  # called by it at once
 __all__ = ["Loader", "Run", "Stop", "Window", "attach", "estimate", "is_out_of_memory", "start", "trace"]

@@ -237,7 +237,7 @@ def without_optimizer(options):
             t.loss(batch).backward()
             with torch.no_grad():
                 for parameter in t.model.parameters():
-                    parameter -= 0.05 * parameter.grad
+                    parameter.sub_(0.05 * parameter.grad)
             t.count()
     return t
 

@@ -9,7 +9,6 @@
 
 #include "core/base/json.h"
 #include "core/program/process/process_group.h"
-#include "core/run/program_spec.h"
 
 namespace batchscope::program {
 
@@ -23,8 +22,16 @@ public:
   std::filesystem::path out() const { return path_ / "out"; }       ///< of {out}
   std::filesystem::path python() const { return path_ / "python"; } ///< of the client, to attach
 
-  /// Makes the folder, and what the program needs in it. Throws Error (failed) naming what cannot be made.
-  void make(const run::ProgramSpec& program) const;
+  std::filesystem::path thrown_away() const { return path_ / "trial"; } ///< what a program writes that is only tried
+  std::filesystem::path temporary() const { return thrown_away() / "tmp"; }
+
+  /// What a program needs in the folder.
+  struct Needs {
+    bool client = false; ///< of Python
+    bool trial = false;  ///< it is only tried
+  };
+  /// Makes the folder. Throws Error (failed) naming what cannot be made.
+  void make(const Needs& needs) const;
   /// Removes all but the output and what is in out(): the run is stored with its outcome.
   void tidy() const;
 

@@ -27,7 +27,7 @@ public:
 
   /// Starts it. `welcome`: the answer to its hello, but for the run. `stop` is called a few times a second while it is
   /// waited for. Throws Error (input) as Child's constructor does.
-  LiveProgram(const run::RunSpec& spec, const Surroundings& surroundings, Welcome welcome, std::function<bool()> stop);
+  LiveProgram(const run::RunSpec& spec, Surroundings surroundings, Welcome welcome, std::function<bool()> stop);
   ~LiveProgram() override;
 
   /// Sends a question, for whose answer next() waits; `steps`: that it is about.
