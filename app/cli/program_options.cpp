@@ -46,12 +46,12 @@ void ProgramOptions::add_to(CLI::App& app, bool several) {
                                   "Repeatable"
                                 : "Text for {NAME} in the command. Repeatable");
   attach_ = add_value(app, "--attach", "auto|none",
-                      "auto: attach to the Trainer of transformers or Lightning that the program imports, without a "
-                      "change of the program (default none)");
+                      "auto: follow and steer what the program trains with torch, be it a Trainer of transformers or "
+                      "Lightning or a loop of its own, without a change of the program (default none)");
   metrics_ = add_repeatable(app, "--metric", "NAME=REGEX",
                             "A series from what the program prints: the group of the regular expression (PCRE2) named "
-                            "value, or the first without a name, is the value; a group named step is the step, without "
-                            "which lines are counted. Repeatable");
+                            "value, or the first without a name, is the value; a group named step is the step (steps "
+                            "from 0 are taken as from 1), without which lines are counted. Repeatable");
   reads_ = add_repeatable(app, "--read", "KIND:PATH",
                           "Series from files that the program writes, read while they grow: tensorboard:DIR, csv:FILE, "
                           "trainer-state:DIR. Repeatable");

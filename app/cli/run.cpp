@@ -144,11 +144,13 @@ const std::map<std::string, std::string>& helps_for_programs() {
       {"--name", "Name of the run"},
       {"--seed", "Number for {seed}; with --attach also given to the program, whose generators are set with it when it "
                  "begins to train (default 1, or with --attach the program's own)"},
-      {"--batch", "First batch size: the number for {batch}, or given to the program's Trainer or loader (default: the "
-                  "program's own)"},
+      {"--batch",
+       "First batch size: the number for {batch}, or given to the program's Trainer, loader or DataLoader (default: "
+       "the program's own)"},
       {"--accumulate", "Gradient accumulation steps, for {accumulate} or the program's Trainer or loader (default 1)"},
-      {"--schedule", "How the batch size changes during training; other than constant for a program with a Trainer or "
-                     "batchscope's loader (default constant)"},
+      {"--schedule",
+       "How the batch size changes during training; other than constant with --attach auto, or for a program "
+       "with batchscope's loader (default constant)"},
       {"--max-batch", "Upper limit on the batch size for schedules (default the number of training examples)"},
       {"--max-seconds", "Stop the program after so many seconds (default no limit)"},
       {"--device", "Device on which the program trains: cpu, or cuda:N (default cpu)"},

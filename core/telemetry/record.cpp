@@ -52,6 +52,8 @@ constexpr bool not_in_csv = false;
 
 // A new series is a member of StepRecord and a row here. No database depends on this order, but the columns of a CSV
 // have it.
+constexpr const char* loss_name = "loss";
+
 constexpr std::array columns{
     column<&StepRecord::examples_seen>("examples_seen"),
     column<&StepRecord::epoch_index, 0>("epoch_index", not_in_csv),
@@ -62,7 +64,7 @@ constexpr std::array columns{
     column<&StepRecord::micro_batches>("micro_batches", not_in_csv),
     column<&StepRecord::accumulate>("accumulate"),
     column<&StepRecord::effective_batch>("effective_batch"),
-    diverging<&StepRecord::loss>("loss"),
+    diverging<&StepRecord::loss>(loss_name),
     column<&StepRecord::learning_rate>("learning_rate"),
     diverging<&StepRecord::grad_norm>("grad_norm"),
     column<&StepRecord::seconds>("seconds"),
@@ -124,6 +126,7 @@ StepRecord unknown_record(std::int64_t step) {
   record.epoch_index = -1;
   record.epoch = record.train_coverage = record.seconds = not_known;
   record.loss = record.learning_rate = record.grad_norm = not_known;
+  record.has_loss = false;
   return record;
 }
 
@@ -148,6 +151,7 @@ std::vector<std::pair<std::string, double>> known_values(const StepRecord& recor
 
 void set(StepRecord& record, std::size_t index, double value) {
   columns[index].set(record, value);
+  record.has_loss = record.has_loss || columns[index].name == loss_name;
 }
 
 } // namespace batchscope::telemetry

@@ -33,6 +33,8 @@ struct StepRecord {
   std::int64_t reserved_bytes = 0;  ///< in use and cached, after the step
   std::int64_t peak_bytes = 0;      ///< highest in use during the step
   std::int64_t device_bytes = -1;   ///< use by all processes as the driver reports it
+  /// Whether `loss` is one of this step; else nothing is known of it, and that of the run is the last one that was.
+  bool has_loss = true;
   /// Further metrics of this step; each becomes a series of its own. This engine reports none.
   std::vector<std::pair<std::string, double>> more;
 };

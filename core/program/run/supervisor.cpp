@@ -104,6 +104,7 @@ telemetry::RunOutcome Supervisor::run(run::RunControl& control) {
     stop_if_due();
     conversation_.watch_for_silence();
     watch_for_connection();
+    watch_for_steps();
     conversation_.confirm();
   }
   return finish(control);
@@ -179,6 +180,24 @@ void Supervisor::watch_for_connection() {
   constexpr double enough_seconds = 60;
   if (last_step_ - left_step_ >= enough_steps || seconds_since(began_) >= enough_seconds)
     conversation_.say_what_is_not_followed();
+}
+
+/// Whoever waits for a step wants to know early why none comes.
+void Supervisor::watch_for_steps() {
+  constexpr double patience = 30;
+  if (!said_no_step_ && counter_.progress.outcome().steps == 0 && seconds_since(began_) >= patience)
+    report_no_step(patience);
+}
+
+void Supervisor::report_no_step(std::optional<double> seconds) {
+  if (std::exchange(said_no_step_, true))
+    return;
+  telemetry::Reason reason = telemetry::because(Words::no_step_seen);
+  if (seconds)
+    reason.args["seconds"] = *seconds;
+  if (!spec_.program->attach)
+    reason.args["option"] = std::string("--attach auto");
+  conversation_.report(telemetry::Lint{std::move(reason)});
 }
 
 /// The program's own reports have the steps if it sends any.
@@ -321,6 +340,8 @@ void Supervisor::report_end() {
   if (conversation_.level() > 0 && !conversation_.bye() && exit_->code == 0)
     conversation_.report(telemetry::NoBye{});
   report_left_behind();
+  if (verdict_.status == RunStatus::finished && counter_.progress.outcome().steps == 0)
+    report_no_step({});
   for (const std::string& name : metrics_.unmatched())
     conversation_.report(telemetry::Unread{telemetry::because(Words::nothing_matches, {{"metric", name}})});
   if (!files_.problem().empty())

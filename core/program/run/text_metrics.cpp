@@ -70,11 +70,15 @@ struct TextMetrics::Series {
   std::size_t value_group = 0;
   std::optional<std::size_t> step_group;
   bool matched = false;
+  std::optional<std::int64_t> first; ///< step that was named
+  std::int64_t highest = 0;          ///< step that was named since the count began anew
+  std::int64_t before = 0;           ///< steps before it did
 
   explicit Series(const run::Metric& metric);
   /// The text of a group of the last match; nothing if it took no part in it.
   std::optional<std::string_view> group(const std::string& line, std::size_t number) const;
   bool search(const std::string& line);
+  std::int64_t own_step(std::int64_t named);
 };
 
 TextMetrics::Series::Series(const run::Metric& metric) : name(metric.name) {
@@ -131,6 +135,7 @@ TextMetrics::TextMetrics(const std::vector<run::Metric>& metrics) {
       throw input_error(fmt::format("--metric {}: given twice; accepted: each name once", shortened(metric.name)),
                         "program");
     series_.emplace_back(metric);
+    names_steps_ = names_steps_ || series_.back().step_group.has_value();
   }
   values_.resize(series_.size());
 }
@@ -142,8 +147,16 @@ bool TextMetrics::empty() const {
   return series_.empty();
 }
 
-std::optional<telemetry::StepRecord> TextMetrics::take(const std::string& line) {
-  std::optional<telemetry::StepRecord> completed;
+/// A value that stands in a line.
+struct TextMetrics::Found {
+  std::size_t series = 0;
+  double value = 0;
+  std::optional<std::int64_t> named; ///< the step as the program counts
+};
+
+/// Values of series that name their step come first.
+std::vector<TextMetrics::Found> TextMetrics::found_in(const std::string& line) {
+  std::vector<Found> found;
   for (std::size_t i = 0; i < series_.size(); ++i) {
     Series& series = series_[i];
     if (!series.search(line))
@@ -153,34 +166,69 @@ std::optional<telemetry::StepRecord> TextMetrics::take(const std::string& line) 
     const auto value = text ? number_at(*text) : std::nullopt;
     if (!value)
       continue;
-    std::optional<std::int64_t> step;
-    if (series.step_group) {
-      const auto step_text = series.group(line, *series.step_group);
-      const auto number = step_text ? number_at(*step_text) : std::nullopt;
-      constexpr double most = 1e15; // whole numbers as doubles
-      if (!number || !(*number >= 1 && *number <= most))
-        continue;
-      step = static_cast<std::int64_t>(*number);
-    }
-    put(i, *value, completed, step);
+    Found& each = found.emplace_back(Found{.series = i, .value = *value, .named = std::nullopt});
+    if (!series.step_group)
+      continue;
+    const auto step_text = series.group(line, *series.step_group);
+    const auto number = step_text ? number_at(*step_text) : std::nullopt;
+    constexpr double most = 1e15; // whole numbers as doubles
+    if (number && *number >= 0 && *number <= most)
+      each.named = static_cast<std::int64_t>(*number);
+    else
+      found.pop_back();
   }
-  if (complete())
+  std::stable_partition(found.begin(), found.end(), [](const Found& each) { return each.named.has_value(); });
+  return found;
+}
+
+/// The step of the run that the program names so; 0 for none.
+std::int64_t TextMetrics::Series::own_step(std::int64_t named) {
+  constexpr std::int64_t of_a_new_count = 10; ///< it falls to this fraction
+  if (!first)
+    first = named;
+  const std::int64_t shift = *first == 0 ? 1 : 0;
+  if (named < highest && named * of_a_new_count <= highest) {
+    before += highest + shift;
+    highest = 0;
+  }
+  highest = std::max(highest, named);
+  return before + named + shift;
+}
+
+std::optional<telemetry::StepRecord> TextMetrics::take(const std::string& line) {
+  std::optional<telemetry::StepRecord> completed;
+  for (const Found& found : found_in(line))
+    put(found, completed);
+  if (complete() && (step_ > 0 || !names_steps_))
     completed = close();
   return completed;
 }
 
-void TextMetrics::put(std::size_t series, double value, std::optional<telemetry::StepRecord>& completed,
-                      const std::optional<std::int64_t>& step) {
-  const bool open = std::any_of(values_.begin(), values_.end(), [](const auto& known) { return known.has_value(); });
-  if (step && (*step < step_ || (*step == step_ && !open)))
+bool TextMetrics::is_open() const {
+  return std::any_of(values_.begin(), values_.end(), [](const auto& known) { return known.has_value(); });
+}
+
+void TextMetrics::put(const Found& found, std::optional<telemetry::StepRecord>& completed) {
+  if (found.named) {
+    put_named(found, series_[found.series].own_step(*found.named), completed);
     return;
-  if (open && (step ? *step > step_ : values_[series].has_value())) {
-    completed = close();
-    step_ = step.value_or(step_ + 1);
-  } else if (!open) {
-    step_ = step.value_or(step_ + 1);
   }
-  values_[series] = value;
+  if (!names_steps_) {
+    if (is_open() && values_[found.series])
+      completed = close();
+    if (!is_open())
+      ++step_;
+  }
+  values_[found.series] = found.value;
+}
+
+void TextMetrics::put_named(const Found& found, std::int64_t step, std::optional<telemetry::StepRecord>& completed) {
+  if (step < std::max<std::int64_t>(step_, 1) || (step == step_ && !is_open()))
+    return;
+  if (step > step_ && step_ > 0 && is_open())
+    completed = close();
+  step_ = step;
+  values_[found.series] = found.value;
 }
 
 bool TextMetrics::complete() const {
@@ -204,8 +252,9 @@ telemetry::StepRecord TextMetrics::close() {
 }
 
 std::optional<telemetry::StepRecord> TextMetrics::finish() {
-  const bool open = std::any_of(values_.begin(), values_.end(), [](const auto& known) { return known.has_value(); });
-  return open ? std::optional(close()) : std::nullopt;
+  if (step_ == 0 && is_open())
+    step_ = 1;
+  return is_open() ? std::optional(close()) : std::nullopt;
 }
 
 std::vector<std::string> TextMetrics::unmatched() const {

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .division import Unknown, with_size
+from .foresight import within
 from .loader import Loader
 from .parts import rows_of
 from .reasons import Reason
@@ -52,6 +53,7 @@ class FollowedLoader(Loader):
         finally:
             run._ranks = ranks
         self.count(self._of_sampler())
+        self._kept_to = 0  # the largest size that fits, as it was said last
         self._present: Any = None  # weak reference to the newest pass
 
     def _of_sampler(self) -> int:
@@ -71,6 +73,19 @@ class FollowedLoader(Loader):
     @accumulate.setter
     def accumulate(self, count: int) -> None:
         del count
+
+    @property
+    def batch(self) -> int:
+        """Examples of a batch. What would not fit is not taken over."""
+        return self._batch
+
+    @batch.setter
+    def batch(self, size: int) -> None:
+        taken, reason = within(self._run, size)
+        if reason is not None and taken != self._kept_to and self._run._rank == 0:
+            self._run.event("clamp", field="batch", asked=size, taken=taken, reason=reason.message())
+        self._kept_to = taken if reason is not None else 0
+        self._set_batch(taken)
 
     def _took(self, sizes: list[int]) -> None:
         """What a step takes is known when its gradients are computed."""

@@ -21,6 +21,7 @@ from .blame import shortage_in
 from .contrastive import Contrastive
 from .division import Unknown, grain_of, with_size
 from .evaluation_trial import EvaluationTrial
+from .foresight import Foresight
 from .loader import Loader, WatchedLoader
 from .method import Method, PlainMethod, backward_of, nothing, why_never_split
 from .parts import rows_of
@@ -151,6 +152,7 @@ class Run:
         self._evaluation_trial: EvaluationTrial | None = None
         self._memory = RunMemory(self)
         self._account, self._budget = self._memory.account, self._memory.budget
+        self._foresight = Foresight(self._account.between_steps)
         self._updates = Updates(self._begin_update, self._end_update)
         self._schedulers = Schedulers(self._own_steps, self._epochs_done, self._is_through, self._tell_of_scheduler)
         self._splitter = Splitter(self)

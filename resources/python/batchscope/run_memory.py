@@ -103,6 +103,7 @@ class RunMemory:
         """Says what is not as it should be: memory that grows with each step, or more of it than the budget."""
         if self._run._probe is not None:
             return
+        self._run._foresight.saw(max(takes, default=0), fields.get("peak_bytes", 0))
         growth = self._growth.saw(self._run._step, fields["allocated_bytes"], takes)
         if growth is not None:
             self._run.event("growing", **growth)

@@ -56,6 +56,9 @@ class Sizes:
 
     @batch.setter
     def batch(self, size: int) -> None:
+        self._set_batch(size)
+
+    def _set_batch(self, size: int) -> None:
         most = max(1, self.examples // self._sharers)
         self._batch = self._clamped("batch", size, max(self.grain, most - most % self.grain), self.grain)
 

@@ -202,7 +202,7 @@ inline std::vector<Sample> program_samples() {
                                      {{"batch", 64}, {"why", "not-connected"}, {"option", "--attach auto"}})},
        "batch size 64 is not followed: the program has not connected to BatchScope; put {batch} into its command, or "
        "use "
-       "--attach auto for a program with a Trainer, or take its batches from run.loader(...) of batchscope"},
+       "--attach auto, or take its batches from run.loader(...) of batchscope"},
       {TimeOver{.seconds = 30}, "the program is stopped after 30 s (--max-seconds)"},
       {NoBye{}, "the program ended without saying so"},
       {LeftBehind{.processes = 3}, "the program has ended without a step, so 3 processes that it had started are ended "
@@ -216,6 +216,9 @@ inline std::vector<Sample> program_samples() {
        "remark: step 3 was reported after step 4, and only adds values to that step: number the steps through the "
        "whole "
        "training"},
+      {Lint{.reason = because(Words::no_step_seen, {{"seconds", 30.0}, {"option", "--attach auto"}})},
+       "remark: no step was seen in 30 s; accepted: a program of Python that trains with torch and --attach auto, "
+       "reports of batchscope's client, or --metric for numbers in its output"},
       {LossScale{.factor = 2, .text = "the model ignores num_items_in_batch"},
        "the model ignores num_items_in_batch (factor 2)"},
       {LossScale{.factor = 4}, "the gradients are too large by the factor 4"},

@@ -60,6 +60,8 @@ private:
   void pause_from_outside(bool paused);
   void kill();
   void watch_for_connection();
+  void watch_for_steps();
+  void report_no_step(std::optional<double> seconds);
   void read_output(bool ended);
   void read_lines(bool ended);
   void take_metrics(telemetry::StepRecord record);
@@ -100,6 +102,7 @@ private:
   Clock::time_point asked_at_;
   bool stop_requested_ = false; ///< by the user
   bool time_over_ = false;
+  bool said_no_step_ = false;
   std::optional<Exit> exit_;
   Verdict verdict_;
 };

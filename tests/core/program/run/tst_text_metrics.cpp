@@ -110,6 +110,56 @@ private Q_SLOTS:
     QVERIFY(!more(records[2], "score"));
   }
 
+  /// As nanoGPT prints them: a step is evaluated before it is made.
+  void stepsFromZero() {
+    TextMetrics metrics(
+        {{"loss", "^iter (?<step>\\d+): loss (\\S+),"}, {"val_loss", "^step (?<step>\\d+): .*val loss (\\S+)"}});
+    const auto records = read(metrics, {"step 0: train loss 4.2, val loss 4.1", "iter 0: loss 4.0, time 9 ms",
+                                        "iter 10: loss 3.0, time 9", "iter 20: loss 2.5, time 9",
+                                        "step 20: train loss 2.4, val loss 2.6", "iter 30: loss 2, time 9"});
+    QCOMPARE(records.size(), 4U);
+    QCOMPARE(records[0].step, 1);
+    QCOMPARE(records[0].loss, 4.0);
+    QCOMPARE(more(records[0], "val_loss").value(), 4.1);
+    QCOMPARE(records[1].step, 11);
+    QCOMPARE(records[2].step, 21);
+    QCOMPARE(more(records[2], "val_loss").value(), 2.6);
+    QCOMPARE(records[3].step, 31);
+  }
+
+  /// The count of a progress bar begins anew with each epoch.
+  void progressBars() {
+    TextMetrics metrics({{"loss", "(?<step>\\d+)/50 .*loss=([0-9.]+)"}, {"accuracy", "accuracy (\\S+)"}});
+    const auto records = read(metrics, {"  0%|          | 0/50 [00:00<?, ?it/s]",
+                                        " 50%|#####     | 25/50 [00:01<00:01, 25it/s, loss=2.0]",
+                                        "100%|##########| 50/50 [00:02<00:00, 25it/s, loss=1.5]", "accuracy 0.5",
+                                        "  2%|          | 1/50 [00:00<00:02, 25it/s, loss=1.4]",
+                                        "100%|##########| 50/50 [00:02<00:00, 25it/s, loss=1.0]", "accuracy 0.75"});
+    QCOMPARE(records.size(), 4U);
+    QCOMPARE(records[0].step, 25);
+    QCOMPARE(records[1].step, 50);
+    QCOMPARE(more(records[1], "accuracy").value(), 0.5);
+    QCOMPARE(records[2].step, 51);
+    QCOMPARE(records[3].step, 100);
+    QCOMPARE(more(records[3], "accuracy").value(), 0.75);
+  }
+
+  /// One series names its step and the other does not, whichever comes first.
+  void withAndWithoutSteps() {
+    TextMetrics metrics({score, stepped_loss});
+    const auto records = read(metrics, {"score 0.1", "step 10 loss 3", "score 0.2 at step 20 loss 2", "step 30 loss 1",
+                                        "score 0.3", "score 0.4"});
+    QCOMPARE(records.size(), 4U);
+    QCOMPARE(records[0].step, 10);
+    QCOMPARE(more(records[0], "score").value(), 0.1);
+    QCOMPARE(records[1].step, 20);
+    QCOMPARE(more(records[1], "score").value(), 0.2);
+    QCOMPARE(records[2].step, 30);
+    QCOMPARE(more(records[2], "score").value(), 0.3);
+    QCOMPARE(records[3].step, 30); // of the step that was complete
+    QCOMPARE(more(records[3], "score").value(), 0.4);
+  }
+
   void numbers() {
     TextMetrics metrics({counted_loss});
     QVERIFY(std::isnan(metrics.take("loss nan").value().loss));

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Keeps a loop of the program's own from a batch that does not fit: there, an error could not be undone.
+
+The peak of a size that was not run yet is foretold by a straight line through two that were; after one alone, all that
+does not live between steps is taken to grow with the batch.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .reasons import Reason
+
+if TYPE_CHECKING:
+    from .run import Run
+
+_INEXACT = 0.02  # of a peak: pages, and buffers of libraries
+_SIZES = 64  # that are remembered
+_NEVER = 1 << 62  # examples
+
+
+class Foresight:
+    """What steps of other sizes need, by the peaks of those that were made. `between` tells the bytes between steps."""
+
+    def __init__(self, between: Callable[[], int]) -> None:
+        self._between = between
+        self._peaks: dict[int, int] = {}  # bytes by examples of the largest micro batch
+
+    def saw(self, size: int, peak_bytes: int) -> None:
+        """A step was made. Without the states of an optimizer, the first one needs less than later ones."""
+        if size > 0 and peak_bytes > 0:
+            self._peaks[size] = max(peak_bytes, self._peaks.pop(size, 0))
+            while len(self._peaks) > _SIZES:
+                del self._peaks[next(iter(self._peaks))]
+
+    def _line(self) -> tuple[float, float] | None:
+        """Bytes of no example, and of each."""
+        if not self._peaks:
+            return None
+        sizes = sorted(self._peaks)
+        large = sizes[-1]
+        if len(sizes) > 1:
+            small = max(size for size in sizes[:-1] if size <= max(sizes[0], large // 2))
+            slope = (self._peaks[large] - self._peaks[small]) / (large - small)
+            if slope > 0:
+                return self._peaks[large] - slope * large, slope
+        own = min(self._between(), self._peaks[large])
+        return own, (self._peaks[large] - own) / large
+
+    def largest_within(self, limit: int) -> int:
+        """Examples of a micro batch that surely fit."""
+        line = self._line()
+        if line is None or line[1] <= 0:
+            return _NEVER
+        fixed, each = line
+        return max(*self._peaks, int((limit / (1 + _INEXACT) - fixed) / each))
+
+    def peak_of(self, size: int) -> int:
+        """Foretold bytes; 0 if nothing is known."""
+        line = self._line()
+        return 0 if line is None else int(line[0] + line[1] * size)
+
+
+def limit_of(run: Run) -> int | None:
+    """Bytes that training may use now: its budget, or what is free on its GPU; None: not known."""
+    device: Any = run._account.device
+    budget = run._budget.bytes
+    if device is None or device.type != "cuda":
+        return budget if run._budget.on_host else None
+    cuda = sys.modules["torch"].cuda
+    free, _ = cuda.mem_get_info(device)
+    room = int(free + cuda.memory_reserved(device))
+    return room if budget is None else min(budget, room)
+
+
+def within(run: Run, size: int) -> tuple[int, Reason | None]:
+    """The size that was asked for, or the largest one that fits, and why."""
+    limit = None if run._probe is not None else limit_of(run)
+    if limit is None:
+        return size, None
+    most = max(1, run._foresight.largest_within(limit))
+    if size <= most:
+        return size, None
+    needed = run._foresight.peak_of(size)
+    values = {"needed_bytes": needed, "limit_bytes": limit}
+    return most, Reason("would-not-fit", f"it would need {needed} bytes of {limit}", values)
