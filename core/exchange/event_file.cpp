@@ -10,6 +10,7 @@
 
 #include "core/base/crc32c.h"
 #include "core/base/error.h"
+#include "core/exchange/detail/protobuf.h"
 
 namespace batchscope::exchange::detail {
 
@@ -27,96 +28,6 @@ std::uint32_t masked(std::uint32_t crc) {
 template <typename Value> void append(std::string& text, Value value) {
   text.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
-
-// --- protocol buffers ---
-
-enum class Wire { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
-
-void append_varint(std::string& text, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7)
-    text += static_cast<char>(value | 0x80);
-  text += static_cast<char>(value);
-}
-
-void append_key(std::string& text, int field, Wire wire) {
-  append_varint(text, static_cast<std::uint64_t>(field) << 3 | static_cast<std::uint64_t>(wire));
-}
-
-void append_bytes(std::string& text, int field, std::string_view bytes) {
-  append_key(text, field, Wire::bytes);
-  append_varint(text, bytes.size());
-  text += bytes;
-}
-
-/// One field of a message.
-struct Field {
-  int number = 0;
-  Wire wire = Wire::varint;
-  std::uint64_t integer = 0;
-  std::string_view bytes; ///< of the kinds bytes, fixed32 and fixed64
-
-  template <typename Value> std::optional<Value> fixed() const {
-    Value value;
-    if (bytes.size() != sizeof value)
-      return std::nullopt;
-    std::memcpy(&value, bytes.data(), sizeof value);
-    return value;
-  }
-};
-
-/// Goes through the fields of a message; ends at the first one that is damaged.
-class Fields {
-public:
-  explicit Fields(std::string_view message) : rest_(message) {}
-
-  std::optional<Field> next() {
-    const auto key = varint();
-    if (!key)
-      return std::nullopt;
-    Field field{.number = static_cast<int>(*key >> 3), .wire = static_cast<Wire>(*key & 7), .bytes = {}};
-    switch (field.wire) {
-    case Wire::varint: {
-      const auto value = varint();
-      if (!value)
-        return std::nullopt;
-      field.integer = *value;
-      return field;
-    }
-    case Wire::fixed64:
-      return with_bytes(field, 8);
-    case Wire::fixed32:
-      return with_bytes(field, 4);
-    case Wire::bytes: {
-      const auto size = varint();
-      return size ? with_bytes(field, *size) : std::nullopt;
-    }
-    }
-    return std::nullopt;
-  }
-
-private:
-  std::optional<std::uint64_t> varint() {
-    std::uint64_t value = 0;
-    for (int shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
-      const auto byte = static_cast<unsigned char>(rest_.front());
-      rest_.remove_prefix(1);
-      value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-      if (byte < 0x80)
-        return value;
-    }
-    return std::nullopt;
-  }
-
-  std::optional<Field> with_bytes(Field field, std::uint64_t size) {
-    if (size > rest_.size())
-      return std::nullopt;
-    field.bytes = rest_.substr(0, size);
-    rest_.remove_prefix(size);
-    return field;
-  }
-
-  std::string_view rest_;
-};
 
 /// The number of a TensorProto with one element of a real or whole type.
 std::optional<double> scalar_of_tensor(std::string_view tensor) {

@@ -13,26 +13,6 @@ namespace fs = std::filesystem;
 constexpr const char* state_name = "trainer_state.json";
 constexpr std::string_view checkpoint = "checkpoint-";
 
-/// Python's json writes NaN and Infinity bare; ours has them as texts.
-std::string with_quoted_numbers(const std::string& text) {
-  std::string quoted;
-  bool in_text = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '"' && (i == 0 || text[i - 1] != '\\'))
-      in_text = !in_text;
-    bool replaced = false;
-    for (const std::string_view word : {"NaN", "-Infinity", "Infinity"})
-      if (!in_text && !replaced && text.compare(i, word.size(), word) == 0) {
-        quoted += fmt::format("\"{}\"", word);
-        i += word.size() - 1;
-        replaced = true;
-      }
-    if (!replaced)
-      quoted += text[i];
-  }
-  return quoted;
-}
-
 /// The run's folder: transformers writes a state into each `checkpoint-STEP`, and one beside them at the end.
 fs::path run_folder(const fs::path& state) {
   const fs::path folder = fs::absolute(state).lexically_normal().parent_path();
@@ -68,7 +48,7 @@ public:
 
   ImportedRuns read(const fs::path& path, const ImportOptions& options) const override {
     const fs::path file = newest_state(path);
-    const std::string text = with_quoted_numbers(detail::text_of(file));
+    const std::string text = detail::with_quoted_numbers(detail::text_of(file));
     const Json state = options.partial ? parse_json_or_discard(text) : parse_json(text);
     if (state.is_discarded())
       return {};

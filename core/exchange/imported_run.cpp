@@ -68,6 +68,31 @@ std::optional<double> number_in(std::string_view text) {
   return filter::value_of(telemetry::ValueKind::number, text);
 }
 
+std::string with_quoted_numbers(std::string_view text) {
+  std::string quoted;
+  quoted.reserve(text.size());
+  bool in_text = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (in_text && text[i] == '\\') {
+      quoted += text.substr(i++, 2);
+      continue;
+    }
+    if (text[i] == '"')
+      in_text = !in_text;
+    std::string_view replaced;
+    for (const std::string_view word : {"NaN", "-Infinity", "Infinity"})
+      if (!in_text && replaced.empty() && text.substr(i).starts_with(word))
+        replaced = word;
+    if (replaced.empty()) {
+      quoted += text[i];
+    } else {
+      quoted += fmt::format("\"{}\"", replaced);
+      i += replaced.size() - 1;
+    }
+  }
+  return quoted;
+}
+
 std::string series_name(const std::string& name, const ImportOptions& options) {
   if (const auto given = options.names.find(name); given != options.names.end())
     return given->second;

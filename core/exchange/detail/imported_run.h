@@ -62,6 +62,8 @@ bool is_training_loss(const std::string& series);
 std::string text_of(const std::filesystem::path& file);
 /// A number where the whole text is one.
 std::optional<double> number_in(std::string_view text);
+/// JSON as Python's json writes it, with bare NaN and Infinity; they become the texts that number_from_json() reads.
+std::string with_quoted_numbers(std::string_view text);
 /// 32 hexadecimal digits that depend on all of the text.
 std::string digest(std::string_view text);
 /// The first bytes of a file; empty if it cannot be read.
