@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/exchange/detail/imported_run.h"
+#include "core/exchange/detail/sqlite_file.h"
 #include "core/exchange/import.h"
 #include "core/store/detail/migrations.h"
 #include "core/store/detail/sql.h"
@@ -55,13 +56,6 @@ detail::ImportedRun begin_run(const MlflowRun& theirs, const fs::path& store) {
   else
     run.set_status(RunStatus::running);
   return run;
-}
-
-/// Parameters are texts there.
-void add_parameter(detail::ImportedRun& run, const std::string& key, const std::string& value) {
-  const auto number = detail::number_in(value);
-  const bool whole = number && *number == std::trunc(*number) && std::abs(*number) < 9e15;
-  run.set_setting(key, whole ? Json(static_cast<std::int64_t>(*number)) : number ? json_number(*number) : Json(value));
 }
 
 void add_metric(detail::ImportedRun& run, const std::string& series, const MlflowRun& theirs, double time,
@@ -160,7 +154,7 @@ std::optional<store::CompleteRun> run_of_folder(const fs::path& folder, const Im
                          .ended = seconds("end_time")};
   detail::ImportedRun run = begin_run(theirs, absolute.parent_path().parent_path());
   for_each_file(absolute / "params", [&](const std::string& key, const fs::path& file) {
-    add_parameter(run, key, one_line(detail::text_of(file)));
+    run.set_setting(key, detail::value_of_text(one_line(detail::text_of(file))));
   });
   for_each_file(absolute / "metrics", [&](const std::string& key, const fs::path& file) {
     read_metric(run, theirs, detail::series_name(key, options), file);
@@ -178,11 +172,6 @@ ImportedRuns read_folder(const fs::path& path, const ImportOptions& options) {
 
 // --- the database ---
 
-bool is_sqlite(const fs::path& path) {
-  constexpr std::string_view magic("SQLite format 3\0", 16);
-  return detail::first_bytes(path, magic.size()) == magic;
-}
-
 /// MLflow stores no infinities but the largest numbers.
 double metric_value(SQLite::Statement& row) {
   if (row.getColumn(4).getInt() != 0)
@@ -198,7 +187,7 @@ store::CompleteRun run_of_database(SQLite::Database& database, const MlflowRun& 
   SQLite::Statement params(database, "SELECT key, value FROM params WHERE run_uuid = ? ORDER BY key");
   params.bind(1, theirs.id);
   while (params.executeStep())
-    add_parameter(run, params.getColumn(0), params.getColumn(1));
+    run.set_setting(params.getColumn(0), detail::value_of_text(params.getColumn(1)));
   SQLite::Statement metrics(database, "SELECT key, value, timestamp, step, is_nan FROM metrics WHERE run_uuid = ? "
                                       "ORDER BY step, timestamp, rowid");
   metrics.bind(1, theirs.id);
@@ -214,14 +203,11 @@ store::CompleteRun run_of_database(SQLite::Database& database, const MlflowRun& 
   return run.finish(options);
 }
 
-ImportedRuns read_database(const fs::path& path, const ImportOptions& options) {
-  constexpr int patience_ms = 5000;
-  SQLite::Database database(path.string(), SQLite::OPEN_READONLY, patience_ms);
+ImportedRuns read_database(SQLite::Database& database, const fs::path& path, const ImportOptions& options) {
   if (database.execAndGet("PRAGMA application_id").getInt() == store::detail::application_id)
     throw input_error("a run database of this program, which is opened and not imported");
   if (!database.tableExists("runs") || !database.tableExists("metrics"))
-    throw input_error("an SQLite database without MLflow's tables; accepted: mlflow.db");
-  const SQLite::Transaction moment(database); // MLflow may be writing
+    throw input_error("an SQLite database without MLflow's tables; accepted: mlflow.db, a database of trackio");
   SQLite::Statement query(
       database,
       "SELECT runs.run_uuid, coalesce(nullif(runs.name, ''), tags.value, ''), coalesce(experiments.name, ''), "
@@ -251,21 +237,15 @@ public:
 
   bool accepts(const fs::path& path) const override {
     std::error_code ignored;
-    return fs::is_directory(path, ignored) ? !run_folders(path).empty() : is_sqlite(path);
+    return fs::is_directory(path, ignored) ? !run_folders(path).empty() : detail::is_sqlite(path);
   }
 
   ImportedRuns read(const fs::path& path, const ImportOptions& options) const override {
     std::error_code ignored;
     if (fs::is_directory(path, ignored))
       return read_folder(path, options);
-    try {
-      return read_database(path, options);
-    } catch (const SQLite::Exception& exception) {
-      constexpr int busy = 5; // SQLITE_BUSY
-      if (exception.getErrorCode() == busy)
-        throw input_error("locked by another program; wait until it is done");
-      throw input_error(fmt::format("cannot be read as MLflow's database: {}", exception.what()));
-    }
+    return detail::read_sqlite(path, "MLflow",
+                               [&](SQLite::Database& database) { return read_database(database, path, options); });
   }
 };
 

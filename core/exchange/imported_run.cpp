@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "core/base/utc.h"
 #include "core/data/input_file.h"
 #include "core/filter/values.h"
@@ -59,6 +60,20 @@ std::string first_bytes(const std::filesystem::path& file, std::size_t count) {
   return text;
 }
 
+std::string last_lines(const std::filesystem::path& file, std::size_t most_bytes) {
+  std::ifstream in(file, std::ios::binary | std::ios::ate);
+  if (!in)
+    return {};
+  const auto size = static_cast<std::uint64_t>(std::max<std::streamoff>(in.tellg(), 0));
+  const std::uint64_t count = std::min<std::uint64_t>(size, most_bytes);
+  in.seekg(static_cast<std::streamoff>(size - count));
+  std::string text(count, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(count));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+  const std::size_t end = text.find('\n');
+  return count < size && end != std::string::npos ? text.substr(end + 1) : text;
+}
+
 std::string text_of(const std::filesystem::path& file) {
   std::error_code ignored;
   return std::filesystem::file_size(file, ignored) == 0 ? std::string() : data::read_text_file(file.string());
@@ -91,6 +106,29 @@ std::string with_quoted_numbers(std::string_view text) {
     }
   }
   return quoted;
+}
+
+Json read_python_json(std::string_view text) {
+  constexpr int deepest = 64; // what is deeper would be visited by functions that call themselves
+  int depth = 0;
+  bool in_text = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (in_text && text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      in_text = !in_text;
+    else if (!in_text && (text[i] == '[' || text[i] == '{') && ++depth > deepest)
+      return Json::value_t::discarded;
+    else if (!in_text && (text[i] == ']' || text[i] == '}'))
+      --depth;
+  }
+  return parse_json_or_discard(with_quoted_numbers(text));
+}
+
+Json value_of_text(const std::string& text) {
+  const auto number = number_in(text);
+  const bool whole = number && *number == std::trunc(*number) && std::abs(*number) < 9e15;
+  return whole ? Json(static_cast<std::int64_t>(*number)) : number ? json_number(*number) : Json(text);
 }
 
 std::string series_name(const std::string& name, const ImportOptions& options) {
@@ -148,9 +186,59 @@ void ImportedRun::set_setting(const std::string& key, const Json& value) {
     settings_[key] = value;
 }
 
+void ImportedRun::add_settings(const Json& object, const std::string& prefix) {
+  if (!object.is_object())
+    return;
+  for (const auto& [key, value] : object.items()) {
+    const std::string name = prefix + key;
+    if (value.is_object())
+      add_settings(value, name + ".");
+    else if (value.is_array())
+      set_setting(name, json_text(value));
+    else if (!value.is_null())
+      set_setting(name, value);
+  }
+}
+
+void ImportedRun::add_tag(const std::string& text) {
+  if (const std::string tag = one_line(text); !tag.empty() && store::is_tag(tag))
+    run_.tags.push_back(tag);
+}
+
+void ImportedRun::set_output(const std::string& tail, const std::filesystem::path& file) {
+  // Their bytes may be no UTF-8, and their first character cut.
+  const std::string text = Json::parse(json_text(Json(tail))).get<std::string>();
+  run_.events = {{.body = telemetry::ProgramOutput{.tail = text, .file = file.string()}}};
+}
+
 void ImportedRun::add(const std::string& series, std::int64_t step, double value) {
+  if (series.empty())
+    return;
+  series_[series].push_back({step, value});
+  last_step_ = std::max(last_step_, step);
+}
+
+void ImportedRun::sample(const std::string& series, double unix_seconds, double value) {
   if (!series.empty())
-    series_[series].push_back({step, value});
+    samples_[series].push_back({unix_seconds, value});
+}
+
+void ImportedRun::place_samples() {
+  std::sort(reached_.begin(), reached_.end());
+  for (auto& [name, samples] : samples_) {
+    std::stable_sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) { return a.time < b.time; });
+    std::vector<store::Point>& points = series_[name];
+    for (const Sample& sample : samples) {
+      const auto after = std::upper_bound(
+          reached_.begin(), reached_.end(), sample.time,
+          [](double time, const std::pair<double, std::int64_t>& reached) { return time < reached.first; });
+      const std::int64_t number = &sample - samples.data();
+      points.push_back({reached_.empty()            ? number
+                        : after == reached_.begin() ? after->second
+                                                    : std::prev(after)->second,
+                        sample.value});
+    }
+  }
 }
 
 telemetry::RunStatus ImportedRun::status(bool running) const {
@@ -203,8 +291,7 @@ void ImportedRun::take_outcome() {
     return found == series_.end() ? std::nullopt : std::optional(found->second.back().value);
   };
   telemetry::RunOutcome& outcome = run_.outcome;
-  for (const auto& [name, points] : series_)
-    outcome.steps = std::max(outcome.steps, points.back().step);
+  outcome.steps = last_step_;
   outcome.loss = last("loss");
   outcome.validation_loss = last("validation_loss");
   outcome.validation_accuracy = last("validation_accuracy");
@@ -223,12 +310,17 @@ void ImportedRun::take_outcome() {
 }
 
 store::CompleteRun ImportedRun::finish(const ImportOptions& options) {
+  place_samples();
   for (auto& [name, points] : series_)
     put_in_order(points);
   name_loss(options);
   name_settings();
   take_outcome();
   run_.outcome.status = status(options.running);
+  for (telemetry::Event& event : run_.events) {
+    event.step = run_.outcome.steps;
+    event.seconds = run_.outcome.seconds;
+  }
   run_.spec_json = json_text(settings_);
   for (auto& [name, points] : series_)
     run_.series.emplace_back(name, std::move(points));

@@ -26,10 +26,11 @@ QStringList dropped_files(const QMimeData& data) {
 } // namespace
 
 void MainWindow::make_import_commands(QMenu& menu) {
-  QAction* files = command(tr("&Import runs…"), "open", QKeySequence(QStringLiteral("Ctrl+Shift+I")),
-                           tr("Add runs of other programs: TensorBoard, MLflow, Hugging Face, Lightning, CSV or JSON"));
+  QAction* files = command(
+      tr("&Import runs…"), "open", QKeySequence(QStringLiteral("Ctrl+Shift+I")),
+      tr("Add runs of other programs: W&B, trackio, TensorBoard, MLflow, Hugging Face, Lightning, CSV or JSON"));
   QAction* folder = command(tr("Import a &folder…"), "open", {},
-                            tr("Add the runs in a folder: TensorBoard's or Lightning's logs, mlruns, checkpoints"));
+                            tr("Add the runs in a folder: TensorBoard's or Lightning's logs, wandb, mlruns, checkpoints"));
   connect(files, &QAction::triggered, this, [this] { choose_import(false); });
   connect(folder, &QAction::triggered, this, [this] { choose_import(true); });
   const auto update = [this, files, folder] {
@@ -44,9 +45,10 @@ void MainWindow::make_import_commands(QMenu& menu) {
 }
 
 void MainWindow::choose_import(bool folder) {
-  QFileDialog* dialog = open_file_dialog(
-      this, folder ? tr("Import a folder") : tr("Import runs"),
-      {tr("All files (*)"), tr("Tables (*.csv)"), tr("JSON (*.json)"), tr("MLflow databases (*.db *.sqlite)")});
+  QFileDialog* dialog =
+      open_file_dialog(this, folder ? tr("Import a folder") : tr("Import runs"),
+                       {tr("All files (*)"), tr("Tables (*.csv)"), tr("JSON (*.json)"),
+                        tr("Databases of MLflow and trackio (*.db *.sqlite)"), tr("Logs of W&B (*.wandb)")});
   dialog->setFileMode(folder ? QFileDialog::Directory : QFileDialog::ExistingFiles);
   connect(dialog, &QFileDialog::filesSelected, this, &MainWindow::import_files);
   dialog->open();

@@ -33,7 +33,7 @@ std::vector<ScalarEvent> read_all(const std::string& text) {
   return events;
 }
 
-std::string written(const std::vector<ScalarEvent>& events) {
+std::string bytes_written(const std::vector<ScalarEvent>& events) {
   std::ostringstream out;
   EventWriter writer(out, 1);
   for (const ScalarEvent& event : events)
@@ -66,7 +66,7 @@ private Q_SLOTS:
 };
 
 void TestEventFile::goldenBytes() {
-  const std::string bytes = written({{.wall_time = 1, .step = 7, .tag = "loss", .value = 0.5}});
+  const std::string bytes = bytes_written({{.wall_time = 1, .step = 7, .tag = "loss", .value = 0.5}});
   QCOMPARE(QByteArray::fromStdString(bytes).toHex(), golden_header + golden_loss);
 }
 
@@ -75,7 +75,7 @@ void TestEventFile::whatIsWrittenIsRead() {
       {.wall_time = 1.5, .step = 0, .tag = "a", .value = 1},
       {.wall_time = 2e9, .step = 1'000'000'000'000, .tag = "train/loss", .value = -3},
       {.wall_time = 3, .step = 5, .tag = "ü", .value = std::nan("")}};
-  const auto back = read_all(written(events));
+  const auto back = read_all(bytes_written(events));
   QCOMPARE(back.size(), events.size());
   for (std::size_t i = 0; i < events.size(); ++i) {
     QCOMPARE(back[i].wall_time, events[i].wall_time);
@@ -116,8 +116,8 @@ void TestEventFile::tensorsAreReadToo() {
 }
 
 void TestEventFile::aRecordThatIsCutOffIsWaitedFor() {
-  const std::string whole = written({{.step = 1, .tag = "a", .value = 1}, {.step = 2, .tag = "a", .value = 2}});
-  const std::size_t one = written({{.step = 1, .tag = "a", .value = 1}}).size();
+  const std::string whole = bytes_written({{.step = 1, .tag = "a", .value = 1}, {.step = 2, .tag = "a", .value = 2}});
+  const std::size_t one = bytes_written({{.step = 1, .tag = "a", .value = 1}}).size();
   for (std::size_t size = one; size < whole.size(); ++size)
     QCOMPARE(read_all(whole.substr(0, size)).size(), std::size_t{1});
   QCOMPARE(read_all(whole).size(), std::size_t{2});
@@ -125,7 +125,7 @@ void TestEventFile::aRecordThatIsCutOffIsWaitedFor() {
 }
 
 void TestEventFile::damageIsNamed() {
-  const std::string whole = written({{.step = 1, .tag = "a", .value = 1}});
+  const std::string whole = bytes_written({{.step = 1, .tag = "a", .value = 1}});
   QCOMPARE(error_of("step,loss\n1,0.5\n2,0.25\n"), std::string("not a TensorBoard event file"));
   for (std::size_t i = 0; i < whole.size(); ++i)
     for (int bit = 0; bit < 8; ++bit) {

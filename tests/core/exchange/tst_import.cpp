@@ -14,45 +14,22 @@
 #include "core/telemetry/outcome_fields.h"
 #include "test_events.h"
 #include "test_program.h"
+#include "tests/core/exchange/import_test.h"
 #include "tests/core/store/store_test.h"
 
 using namespace batchscope;
 using namespace batchscope::test;
 using namespace batchscope::exchange;
+using namespace batchscope::exchange::test;
 using batchscope::store::test::Folder;
 using batchscope::store::test::same;
 
 namespace {
 
-/// Written by the real tools, with the script beside them.
-std::filesystem::path real_file(const char* name) {
-  return std::filesystem::path(BATCHSCOPE_SOURCE_DIR) / "tests/core/exchange/files" / name;
-}
-
-ImportResult import_into(const Folder& folder, const std::filesystem::path& file, const ImportOptions& options = {}) {
-  const ImportedRuns read = read_runs_of(file, options);
-  store::RunStore store(folder.file());
-  return store_runs(read, store);
-}
-
-QByteArray refusal(const std::filesystem::path& file) {
-  try {
-    read_runs_of(file);
-  } catch (const Error& error) {
-    return error.kind() == Error::Kind::input ? QByteArray(error.what()) : "another kind";
-  }
-  return {};
-}
-
 std::string json_of(const store::RunReader& reader, const std::vector<std::int64_t>& ids) {
   std::ostringstream out;
   make_exporter("json")->write(reader, ids, out);
   return out.str();
-}
-
-std::filesystem::path written(const Folder& folder, const std::string& name, const std::string& text) {
-  std::ofstream(folder.file(name)) << text;
-  return folder.file(name);
 }
 
 /// The tool's database, from its text.
@@ -474,7 +451,7 @@ void TestImport::ownTables() {
 void TestImport::refused() {
   const Folder folder;
   QVERIFY(refusal(folder.file("missing")).endsWith("no such file or folder"));
-  QVERIFY(refusal(folder.path()).contains("accepted: BatchScope's JSON, MLflow"));
+  QVERIFY(refusal(folder.path()).contains("accepted: BatchScope's JSON, W&B's folder"));
   QVERIFY(refusal(written(folder, "x.txt", "hello")).contains("not a file that can be imported"));
   QVERIFY(refusal(written(folder, "empty.csv", "")).contains("empty"));
   QVERIFY(refusal(written(folder, "a.csv", "step,x\n1,2,3\n")).contains("line 2"));
