@@ -1,5 +1,6 @@
 #include "core/exchange/detail/event_file.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -20,9 +21,21 @@ namespace {
 
 constexpr std::uint64_t max_record = 1ULL << 30;
 
+constexpr std::size_t head_bytes = 12; ///< a size and its checksum
+constexpr std::size_t tail_bytes = 4;  ///< the checksum of the data
+
 /// As the format stores checksums, so that a file within a file is not taken for its records.
 std::uint32_t masked(std::uint32_t crc) {
   return (crc >> 15 | crc << 17) + 0xa282ead8;
+}
+
+/// The size of a record from its head; nothing if that is damaged.
+std::optional<std::uint64_t> size_in(std::string_view head) {
+  std::uint64_t size = 0;
+  std::uint32_t crc = 0;
+  std::memcpy(&size, head.data(), sizeof size);
+  std::memcpy(&crc, head.data() + sizeof size, sizeof crc);
+  return masked(crc32c(head.substr(0, sizeof size))) == crc && size <= max_record ? std::optional(size) : std::nullopt;
 }
 
 template <typename Value> void append(std::string& text, Value value) {
@@ -58,40 +71,74 @@ std::optional<double> scalar_of_tensor(std::string_view tensor) {
   return value;
 }
 
-/// Sets tag and value; false if the value is no scalar.
-bool read_value(std::string_view message, ScalarEvent& event) {
+/// The data of the plugin hparams in a SummaryMetadata; nothing for another plugin.
+std::optional<std::string_view> hparams_in(std::string_view metadata) {
+  std::string_view plugin, content;
+  Fields fields(metadata);
+  while (const auto field = fields.next()) {
+    Fields data(field->is(1, Wire::bytes) ? field->bytes : std::string_view());
+    while (const auto member = data.next())
+      if (member->is(1, Wire::bytes))
+        plugin = member->bytes;
+      else if (member->is(2, Wire::bytes))
+        content = member->bytes;
+  }
+  return plugin == "hparams" ? std::optional(content) : std::nullopt;
+}
+
+/// A value of a summary. `event`: has its step and time.
+void read_value(std::string_view message, ScalarEvent& event, const EventSink& sink) {
   std::optional<double> value;
   event.tag.clear();
   Fields fields(message);
   while (const auto field = fields.next()) {
-    if (field->number == 1)
+    if (field->is(1, Wire::bytes))
       event.tag = field->bytes;
-    else if (field->number == 2 && field->wire == Wire::fixed32)
+    else if (field->is(2, Wire::fixed32))
       value = *field->fixed<float>();
-    else if (field->number == 8 && field->wire == Wire::bytes)
+    else if (field->is(8, Wire::bytes))
       value = scalar_of_tensor(field->bytes);
+    else if (field->is(9, Wire::bytes) && sink.hparams)
+      if (const auto content = hparams_in(field->bytes))
+        sink.hparams(*content);
   }
   event.value = value.value_or(0);
-  return value && !event.tag.empty();
+  if (value && !event.tag.empty() && !event.tag.starts_with("_hparams_/") && sink.scalar)
+    sink.scalar(event);
 }
 
-void read_event(std::string_view message, const std::function<void(const ScalarEvent&)>& take) {
+/// Whether a SessionLog says that a session begins.
+bool is_start(std::string_view session_log) {
+  enum { start = 1 };
+  Fields fields(session_log);
+  while (const auto field = fields.next())
+    if (field->is(1, Wire::varint))
+      return field->integer == start;
+  return false;
+}
+
+void read_event(std::string_view message, const EventSink& sink) {
   ScalarEvent event;
   std::vector<std::string_view> summaries;
+  bool restarts = false;
   Fields fields(message);
   while (const auto field = fields.next()) {
-    if (field->number == 1 && field->wire == Wire::fixed64)
+    if (field->is(1, Wire::fixed64))
       event.wall_time = *field->fixed<double>();
-    else if (field->number == 2)
+    else if (field->is(2, Wire::varint))
       event.step = static_cast<std::int64_t>(field->integer);
-    else if (field->number == 5)
+    else if (field->is(5, Wire::bytes))
       summaries.push_back(field->bytes);
+    else if (field->is(7, Wire::bytes))
+      restarts = is_start(field->bytes);
   }
+  if (restarts && sink.restart)
+    sink.restart(event.step);
   for (const std::string_view summary : summaries) {
     Fields values(summary);
     while (const auto value = values.next())
-      if (value->number == 1 && read_value(value->bytes, event))
-        take(event);
+      if (value->is(1, Wire::bytes))
+        read_value(value->bytes, event, sink);
   }
 }
 
@@ -133,36 +180,75 @@ EventReader::EventReader(std::istream& in, std::uint64_t position) : in_(in), po
   in_.seekg(static_cast<std::streamoff>(position));
 }
 
+std::uint64_t EventReader::bytes_behind(std::uint64_t place) {
+  const auto before = in_.tellg();
+  in_.seekg(0, std::ios::end);
+  const auto end = static_cast<std::uint64_t>(std::max<std::streamoff>(in_.tellg(), 0));
+  in_.seekg(before);
+  return end > place ? end - place : 0;
+}
+
 std::optional<std::string> EventReader::record() {
-  std::array<char, 12> head{};
+  constexpr std::uint64_t believed = 1 << 16; // more only as far as the file goes
+  std::array<char, head_bytes> head{};
   if (!in_.read(head.data(), head.size()))
     return std::nullopt;
-  std::uint64_t size = 0;
-  std::uint32_t crc = 0;
-  std::memcpy(&size, head.data(), 8);
-  std::memcpy(&crc, head.data() + 8, 4);
-  if (masked(crc32c({head.data(), 8})) != crc || size > max_record)
+  const auto size = size_in({head.data(), head.size()});
+  if (!size)
     throw input_error(position_ == 0 ? "not a TensorBoard event file"
                                      : fmt::format("damaged: the record at byte {} has a wrong checksum", position_));
-  std::string data(size, '\0');
-  if (!in_.read(data.data(), static_cast<std::streamsize>(size)) ||
+  if (*size > believed && *size > bytes_behind(position_ + head_bytes))
+    return std::nullopt;
+  std::uint32_t crc = 0;
+  std::string data(*size, '\0');
+  if (!in_.read(data.data(), static_cast<std::streamsize>(*size)) ||
       !in_.read(reinterpret_cast<char*>(&crc), sizeof crc))
     return std::nullopt;
   if (masked(crc32c(data)) != crc)
     throw input_error(fmt::format("damaged: the record at byte {} has a wrong checksum", position_));
-  position_ += head.size() + size + sizeof crc;
+  position_ += head_bytes + *size + tail_bytes;
   return data;
 }
 
+bool EventReader::skip_damaged() {
+  constexpr std::size_t part = 1 << 16;
+  in_.clear();
+  in_.seekg(static_cast<std::streamoff>(position_));
+  std::string bytes(head_bytes, '\0');
+  in_.read(bytes.data(), head_bytes);
+  // Its head may be sound; the next record is then known, and found at once.
+  const auto size = in_ ? size_in(bytes) : std::nullopt;
+  position_ += size ? head_bytes + *size + tail_bytes : 1;
+  for (;;) {
+    in_.clear();
+    in_.seekg(static_cast<std::streamoff>(position_));
+    bytes.resize(part);
+    in_.read(bytes.data(), part);
+    bytes.resize(static_cast<std::size_t>(std::max<std::streamsize>(in_.gcount(), 0)));
+    in_.clear();
+    if (bytes.size() < head_bytes)
+      return false;
+    for (std::size_t i = 0; i + head_bytes <= bytes.size(); ++i)
+      if (const auto next = size_in(std::string_view(bytes).substr(i, head_bytes));
+          next && *next + head_bytes + tail_bytes <= bytes_behind(position_ + i)) {
+        position_ += i;
+        in_.seekg(static_cast<std::streamoff>(position_));
+        return true;
+      }
+    position_ += bytes.size() - (head_bytes - 1);
+  }
+}
+
 void EventReader::read(const std::function<void(const ScalarEvent&)>& take) {
-  while (read_record(take))
+  const EventSink sink{.scalar = take, .restart = {}, .hparams = {}};
+  while (read_record(sink))
     continue;
 }
 
-bool EventReader::read_record(const std::function<void(const ScalarEvent&)>& take) {
+bool EventReader::read_record(const EventSink& sink) {
   const auto data = record();
   if (data)
-    read_event(*data, take);
+    read_event(*data, sink);
   return data.has_value();
 }
 

@@ -19,6 +19,13 @@ struct ScalarEvent {
   double value = 0; ///< stored as a 32-bit float
 };
 
+/// Takes what is in a record of an event file; functions that are empty are not called.
+struct EventSink {
+  std::function<void(const ScalarEvent&)> scalar;
+  std::function<void(std::int64_t step)> restart;        ///< a session began: later steps of earlier ones are void
+  std::function<void(std::string_view content)> hparams; ///< data of the plugin hparams, a message HParamsPluginData
+};
+
 /// Writes the records of an event file; the constructor writes the first one, which names the version.
 class EventWriter {
 public:
@@ -44,12 +51,16 @@ public:
   /// naming its position.
   void read(const std::function<void(const ScalarEvent&)>& take);
   /// The same for the next record only; false at the end.
-  bool read_record(const std::function<void(const ScalarEvent&)>& take);
+  bool read_record(const EventSink& sink);
+  /// After an error: goes to the next record that can be one; false if there is none.
+  bool skip_damaged();
   /// Bytes of the file before the next record.
   std::uint64_t position() const { return position_; }
 
 private:
   std::optional<std::string> record();
+  /// Bytes of the file behind a place in it.
+  std::uint64_t bytes_behind(std::uint64_t place);
 
   std::istream& in_;
   std::uint64_t position_ = 0;

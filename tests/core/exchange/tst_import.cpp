@@ -69,7 +69,6 @@ private Q_SLOTS:
   void grownFiles();
   void anOlderCopyChangesNothing();
   void equalNamesAreOtherRuns();
-  void resumedTraining();
   void tablesWithOtherNames();
   void tablesWithBlanksAndTexts();
   void ownTables();
@@ -371,26 +370,6 @@ void TestImport::equalNamesAreOtherRuns() {
   for (std::size_t i = 0; i < files.size(); ++i)
     QCOMPARE(store::RunReader(folder.file()).series(static_cast<std::int64_t>(i) + 1, "loss").back().value,
              static_cast<double>(i));
-}
-
-/// Training that goes on from a checkpoint writes steps again: the later value counts.
-void TestImport::resumedTraining() {
-  const Folder folder;
-  const auto write = [&](const std::vector<std::pair<std::int64_t, double>>& points) {
-    std::ofstream out(folder.file("events.out.tfevents.1.host"), std::ios::binary);
-    detail::EventWriter writer(out, 1);
-    for (const auto& [step, value] : points)
-      writer.write({.wall_time = 2, .step = step, .tag = "train/loss", .value = value});
-  };
-  write({{1, 1}, {2, 2}, {3, 3}});
-  import_into(folder, folder.file("events.out.tfevents.1.host"));
-  write({{1, 1}, {2, 2}, {3, 3}, {2, 20}});
-  const auto result = import_into(folder, folder.file("events.out.tfevents.1.host"));
-  QVERIFY(result.imported.empty() && result.extended.size() == 1);
-  const store::RunReader reader(folder.file());
-  const auto points = reader.series(1, "loss");
-  QVERIFY(points.size() == 3 && points[1].value == 20 && points[2].value == 3);
-  QCOMPARE(reader.check(), std::vector<std::string>{});
 }
 
 void TestImport::tablesWithOtherNames() {
