@@ -58,11 +58,55 @@ detail::ImportedRun begin_run(const MlflowRun& theirs, const fs::path& store) {
   return run;
 }
 
-void add_metric(detail::ImportedRun& run, const std::string& series, const MlflowRun& theirs, double time,
-                std::int64_t step, double value) {
+/// Measurements of the machine, whose steps only count the samples.
+bool is_of_machine(const std::string& key) {
+  return key.starts_with("system/");
+}
+
+void add_metric(detail::ImportedRun& run, const std::string& key, const std::string& series, const MlflowRun& theirs,
+                double time, std::int64_t step, double value) {
+  if (is_of_machine(key))
+    return run.sample(series, time, value);
   run.add(series, step, value);
+  run.reached(step, time);
   if (detail::is_training_loss(series) && theirs.started > 0)
     run.add("seconds", step, std::max(0.0, time - theirs.started));
+}
+
+/// A run's tags, by key; those of MLflow itself begin with `mlflow.`.
+using MlflowTags = std::map<std::string, std::string>;
+
+std::string value_of(const MlflowTags& tags, const char* key) {
+  const auto found = tags.find(key);
+  return found == tags.end() ? std::string() : found->second;
+}
+
+constexpr const char* parent_key = "mlflow.parentRunId";
+
+/// `key=value`, or the key alone of one that is only set. Texts that are too long to be read in a list become settings.
+void add_tag(detail::ImportedRun& run, const std::string& key, const std::string& value) {
+  constexpr std::size_t longest = 100;
+  const bool set = value.empty() || value == "true" || value == "True";
+  if (key.size() + value.size() > longest)
+    run.set_setting("tags." + key, value);
+  else
+    run.add_tag(set ? key : key + "=" + value);
+}
+
+/// `parent`: the name of the run that this one is a part of; empty: none is known.
+void add_tags(detail::ImportedRun& run, const MlflowTags& tags, const std::string& parent) {
+  run.set_note(value_of(tags, "mlflow.note.content"));
+  if (!parent.empty())
+    run.set_setting("parent", parent);
+  Json environment = Json::object();
+  for (const auto& [ours, theirs] :
+       {std::pair{"script", "mlflow.source.name"}, {"git_commit", "mlflow.source.git.commit"}})
+    if (const std::string text = value_of(tags, theirs); !text.empty())
+      environment[ours] = text;
+  run.set_environment(environment);
+  for (const auto& [key, value] : tags)
+    if (!key.starts_with("mlflow."))
+      add_tag(run, key, value);
 }
 
 // --- the folder ---
@@ -118,7 +162,9 @@ template <typename Take> void for_each_file(const fs::path& folder, const Take& 
 }
 
 /// Lines of a time in milliseconds, a value and a step. A last line without its end is still being written.
-void read_metric(detail::ImportedRun& run, const MlflowRun& theirs, const std::string& series, const fs::path& file) {
+void read_metric(detail::ImportedRun& run, const MlflowRun& theirs, const std::string& key, const fs::path& file,
+                 const ImportOptions& options) {
+  const std::string series = detail::series_name(key, options);
   const std::string text = detail::text_of(file);
   std::size_t number = 0;
   for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
@@ -131,7 +177,7 @@ void read_metric(detail::ImportedRun& run, const MlflowRun& theirs, const std::s
     const auto at = step.empty() ? std::optional(0.0) : detail::number_in(step);
     if (!time_ms || !parsed || !at || std::abs(*at) > 9e15)
       throw input_error(fmt::format("{}, line {}: is not a time, a value and a step", file.string(), number));
-    add_metric(run, series, theirs, *time_ms * milliseconds, static_cast<std::int64_t>(*at), *parsed);
+    add_metric(run, key, series, theirs, *time_ms * milliseconds, static_cast<std::int64_t>(*at), *parsed);
   }
 }
 
@@ -156,9 +202,16 @@ std::optional<store::CompleteRun> run_of_folder(const fs::path& folder, const Im
   for_each_file(absolute / "params", [&](const std::string& key, const fs::path& file) {
     run.set_setting(key, detail::value_of_text(one_line(detail::text_of(file))));
   });
-  for_each_file(absolute / "metrics", [&](const std::string& key, const fs::path& file) {
-    read_metric(run, theirs, detail::series_name(key, options), file);
-  });
+  for_each_file(absolute / "metrics",
+                [&](const std::string& key, const fs::path& file) { read_metric(run, theirs, key, file, options); });
+  MlflowTags tags;
+  for_each_file(absolute / "tags",
+                [&](const std::string& key, const fs::path& file) { tags[key] = detail::text_of(file); });
+  const std::string parent = one_line(value_of(tags, parent_key));
+  const fs::path meta_of_parent = absolute.parent_path() / fs::path(parent).filename() / meta_name;
+  const bool known = !parent.empty() && fs::exists(meta_of_parent, ignored);
+  const std::string name_of_parent = known ? members_of(meta_of_parent)["run_name"] : "";
+  add_tags(run, tags, name_of_parent.empty() ? parent : name_of_parent);
   return run.finish(options);
 }
 
@@ -181,6 +234,23 @@ double metric_value(SQLite::Statement& row) {
   return largest ? std::copysign(std::numeric_limits<double>::infinity(), value) : value;
 }
 
+MlflowTags tags_in(SQLite::Database& database, const std::string& id) {
+  MlflowTags tags;
+  if (!database.tableExists("tags"))
+    return tags;
+  SQLite::Statement query(database, "SELECT key, coalesce(value, '') FROM tags WHERE run_uuid = ?");
+  query.bind(1, id);
+  while (query.executeStep())
+    tags[query.getColumn(0)] = query.getColumn(1).getString();
+  return tags;
+}
+
+std::string name_in(SQLite::Database& database, const std::string& id) {
+  SQLite::Statement query(database, "SELECT coalesce(name, '') FROM runs WHERE run_uuid = ?");
+  query.bind(1, id);
+  return query.executeStep() ? query.getColumn(0).getString() : std::string();
+}
+
 store::CompleteRun run_of_database(SQLite::Database& database, const MlflowRun& theirs, const fs::path& path,
                                    const ImportOptions& options) {
   detail::ImportedRun run = begin_run(theirs, path);
@@ -197,9 +267,13 @@ store::CompleteRun run_of_database(SQLite::Database& database, const MlflowRun& 
     auto name = names.find(key);
     if (name == names.end())
       name = names.emplace(key, detail::series_name(key, options)).first;
-    add_metric(run, name->second, theirs, metrics.getColumn(2).getDouble() * milliseconds,
+    add_metric(run, key, name->second, theirs, metrics.getColumn(2).getDouble() * milliseconds,
                metrics.getColumn(3).getInt64(), metric_value(metrics));
   }
+  const MlflowTags tags = tags_in(database, theirs.id);
+  const std::string parent = value_of(tags, parent_key);
+  const std::string name_of_parent = parent.empty() ? parent : name_in(database, parent);
+  add_tags(run, tags, name_of_parent.empty() ? parent : name_of_parent);
   return run.finish(options);
 }
 

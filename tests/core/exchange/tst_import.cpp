@@ -65,6 +65,8 @@ private Q_SLOTS:
   void mlflow_data();
   void mlflow();
   void partsOfAnMlflowFolder();
+  void mlflowTags_data();
+  void mlflowTags();
   void grownFiles_data();
   void grownFiles();
   void anOlderCopyChangesNothing();
@@ -288,6 +290,62 @@ void TestImport::partsOfAnMlflowFolder() {
           store::test::text_of(run.path() / "meta.yaml").find("stage: active") != std::string::npos)
         QCOMPARE(import_into(folder, run).known.size(), std::size_t{1});
   }
+}
+
+void TestImport::mlflowTags_data() {
+  mlflow_data();
+}
+
+/// Tags, note, parent and measurements of the machine, which the real files have not.
+void TestImport::mlflowTags() {
+  QFETCH(bool, database);
+  const Folder folder;
+  std::filesystem::path path;
+  const std::string long_text(200, 'x');
+  const std::vector<std::pair<std::string, std::string>> tags = {{"mlflow.note.content", "a note\nof two lines"},
+                                                                 {"mlflow.parentRunId", "abc"},
+                                                                 {"mlflow.source.name", "train.py"},
+                                                                 {"mlflow.user", "me"},
+                                                                 {"dataset", "digits"},
+                                                                 {"baseline", "true"},
+                                                                 {"long", long_text}};
+  if (database) {
+    path = mlflow_database(folder);
+    SQLite::Database mlflow(path.string(), SQLite::OPEN_READWRITE);
+    mlflow.exec("INSERT INTO runs (run_uuid, name, status, start_time, lifecycle_stage) VALUES "
+                "('abc', 'search', 'FINISHED', 1800000000000, 'active'), ('def', 'child', 'FINISHED', 1800000000001, "
+                "'active')");
+    for (const auto& [key, value] : tags)
+      mlflow.exec("INSERT INTO tags VALUES ('" + key + "', '" + value + "', 'def')");
+    mlflow.exec("INSERT INTO metrics VALUES ('loss', 2, 1800000001000, 'def', 10, 0), "
+                "('loss', 1, 1800000002000, 'def', 20, 0), ('system/cpu', 50, 1800000000500, 'def', 0, 0), "
+                "('system/cpu', 60, 1800000001500, 'def', 1, 0), ('system/cpu', 70, 1800000009000, 'def', 99, 0)");
+  } else {
+    path = folder.file("mlruns") / "1";
+    for (const char* run : {"abc", "def"})
+      for (const char* part : {"metrics/system", "params", "tags"})
+        std::filesystem::create_directories(path / run / part);
+    written(folder, "mlruns/1/meta.yaml", "name: digits\n");
+    written(folder, "mlruns/1/abc/meta.yaml", "run_id: abc\nrun_name: search\nstart_time: 1800000000000\n");
+    written(folder, "mlruns/1/def/meta.yaml", "run_id: def\nrun_name: child\nstart_time: 1800000000001\n");
+    for (const auto& [key, value] : tags)
+      written(folder, "mlruns/1/def/tags/" + key, value);
+    written(folder, "mlruns/1/def/metrics/loss", "1800000001000 2 10\n1800000002000 1 20\n");
+    written(folder, "mlruns/1/def/metrics/system/cpu", "1800000000500 50 0\n1800000001500 60 1\n1800000009000 70 99\n");
+  }
+  const ImportedRuns read = read_runs_of(path);
+  const store::CompleteRun& run = read.runs.back();
+  QCOMPARE(run.name, std::string("child"));
+  QCOMPARE(run.note, std::string("a note\nof two lines"));
+  QCOMPARE(run.tags, (std::vector<std::string>{"baseline", "dataset=digits"}));
+  const Json settings = parse_json(run.spec_json);
+  QVERIFY(settings["parent"] == "search" && settings["tags.long"] == long_text);
+  QVERIFY(parse_json(run.environment_json)["script"] == "train.py");
+  // A sample is at the step that the run had reached; its own number is no step.
+  QCOMPARE(run.outcome.steps, std::int64_t{20});
+  const auto samples = points_of(run, "system/cpu");
+  QCOMPARE(samples.size(), std::size_t{2});
+  QVERIFY(samples[0].step == 10 && samples[0].value == 60 && samples[1].step == 20 && samples[1].value == 70);
 }
 
 void TestImport::grownFiles_data() {
