@@ -48,8 +48,7 @@ public:
 
   ImportedRuns read(const fs::path& path, const ImportOptions& options) const override {
     const fs::path file = newest_state(path);
-    const std::string text = detail::with_quoted_numbers(detail::text_of(file));
-    const Json state = options.partial ? parse_json_or_discard(text) : parse_json(text);
+    const Json state = read_state(file, options.partial);
     if (state.is_discarded())
       return {};
     const auto history = state.find("log_history");
@@ -59,20 +58,74 @@ public:
     const std::string name_of_run = run_folder(file).filename().string();
     detail::ImportedRun run(name(), file, name_of_run + first, store::CompleteRun::Update::extend);
     run.set_name(name_of_run);
-    for (const char* key : {"train_batch_size", "max_steps", "num_train_epochs", "logging_steps"})
-      if (const auto found = state.find(key); found != state.end() && found->is_primitive())
+    for (const char* key :
+         {"train_batch_size", "max_steps", "num_train_epochs", "logging_steps", "best_global_step", "best_metric"})
+      if (const auto found = state.find(key); found != state.end() && found->is_primitive() && !found->is_null())
         run.set_setting(key, *found);
-    for (const Json& row : *history)
+    bool summed_up = false;
+    for (const Json& row : *history) {
       add_row(run, row, options);
+      summed_up = summed_up || is_summary(row);
+    }
     if (run.empty())
       return {};
-    const auto number = [&](const char* key) { return state.contains(key) ? number_from_json(state[key]) : 0; };
-    run.set_status(number("global_step") < number("max_steps") ? telemetry::RunStatus::running
-                                                               : telemetry::RunStatus::finished);
-    return {.runs = {run.finish(options)}, .sweeps = {}};
+    set_end(run, state, summed_up);
+    ImportedRuns read;
+    if (summed_up && !run.has("loss")) {
+      run.keep_name("train_loss");
+      read.remarks.push_back(
+          fmt::format("{}: has no losses of steps; train_loss is the mean of the whole run", file.string()));
+    }
+    read.runs.push_back(run.finish(options));
+    return read;
   }
 
 private:
+  /// Throws Error (input) for a text that is not whole, which a partial one need not be: that gives is_discarded().
+  static Json read_state(const fs::path& file, bool partial) {
+    const std::string text = detail::text_of(file);
+    Json state = detail::read_python_json(text);
+    if (state.is_discarded() && !partial) {
+      parse_json(detail::with_quoted_numbers(text)); // says where it is wrong
+      throw input_error("JSON of more levels than a trainer_state.json has");
+    }
+    return state;
+  }
+
+  /// The last row, after training: its train_loss is the mean of all steps.
+  static bool is_summary(const Json& row) { return row.is_object() && row.contains("train_runtime"); }
+
+  /// Training has ended at its last step, or earlier: a callback stopped it, or the trainer has summed it up.
+  static void set_end(detail::ImportedRun& run, const Json& state, bool summed_up) {
+    using telemetry::RunStatus;
+    const auto number = [&](const char* key) { return state.contains(key) ? number_from_json(state[key]) : 0; };
+    const bool all_steps = !(number("global_step") < number("max_steps"));
+    const std::optional<std::int64_t> patience = patience_at_end(run, state);
+    if (!all_steps && patience)
+      run.set_status(RunStatus::finished, fmt::format("stopped early: no better score in {} evaluation{}", *patience,
+                                                      *patience == 1 ? "" : "s"));
+    else
+      run.set_status(all_steps || summed_up ? RunStatus::finished : RunStatus::running);
+  }
+
+  /// The evaluations that EarlyStoppingCallback has waited for a better score before it stopped; nothing if it has not.
+  static std::optional<std::int64_t> patience_at_end(detail::ImportedRun& run, const Json& state) {
+    const Json callbacks = state.value("stateful_callbacks", Json::object());
+    const auto found = callbacks.find("EarlyStoppingCallback");
+    if (found == callbacks.end() || !found->is_object())
+      return std::nullopt;
+    const Json arguments = found->value("args", Json::object());
+    run.add_settings(arguments); // early_stopping_patience, early_stopping_threshold
+    const auto integer = [](const Json& object, const char* key) -> std::optional<std::int64_t> {
+      const auto member = object.find(key);
+      return member != object.end() && member->is_number_integer() ? std::optional(member->get<std::int64_t>())
+                                                                   : std::nullopt;
+    };
+    const auto patience = integer(arguments, "early_stopping_patience");
+    const auto waited = integer(found->value("attributes", Json::object()), "early_stopping_patience_counter");
+    return patience && waited && *waited >= *patience ? patience : std::nullopt;
+  }
+
   static void add_row(detail::ImportedRun& run, const Json& row, const ImportOptions& options) {
     const auto step = row.find("step");
     if (step == row.end() || !step->is_number_integer())

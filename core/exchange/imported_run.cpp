@@ -253,7 +253,7 @@ telemetry::RunStatus ImportedRun::status(bool running) const {
 
 void ImportedRun::name_loss(const ImportOptions& options) {
   const std::string name = name_of_loss([&](const std::string& series) {
-    return series_.contains(series) && (series == "loss" || !options.names.contains(series));
+    return series_.contains(series) && series != kept_name_ && (series == "loss" || !options.names.contains(series));
   });
   if (name.empty())
     return;

@@ -39,6 +39,8 @@ public:
   void set_environment(const Json& environment) { run_.environment_json = json_text(environment); }
   /// The last that the run printed, and the file that has all of it.
   void set_output(const std::string& tail, const std::filesystem::path& file);
+  /// The series is not the loss, although it may have its name.
+  void keep_name(const std::string& series) { kept_name_ = series; }
   /// Points may come in any order; of several at one step the last one counts. An empty name: left out.
   void add(const std::string& series, std::int64_t step, double value);
   bool empty() const { return series_.empty(); }
@@ -66,6 +68,7 @@ private:
   std::optional<double> started_, ended_;
   Json settings_ = Json::object();
   std::map<std::string, std::vector<store::Point>> series_;
+  std::string kept_name_;
   std::int64_t last_step_ = 0;
   std::vector<std::pair<double, std::int64_t>> reached_; ///< times and steps
   struct Sample {

@@ -61,6 +61,7 @@ private Q_SLOTS:
   void ownTensorboardFolders();
   void lightningTables();
   void trainerStates();
+  void trainersThatStopEarly();
   void foldersOfLogs();
   void mlflow_data();
   void mlflow();
@@ -218,6 +219,43 @@ void TestImport::trainerStates() {
   QCOMPARE(reader.series(1, "train_loss").front().value, 0.2); // the mean of all, no loss of a step
   QVERIFY(std::isnan(reader.series(1, "grad_norm")[2].value)); // a bare NaN, as Python writes it
   QVERIFY(reader.spec_json(1).find(R"("batch":8)") != std::string::npos);
+}
+
+void TestImport::trainersThatStopEarly() {
+  const Folder folder;
+  const ImportedRuns read = read_runs_of(real_file("early_stopping"));
+  const store::CompleteRun& run = read.runs.at(0);
+  QCOMPARE(run.outcome.status, telemetry::RunStatus::finished); // at step 30 of 100
+  QCOMPARE(run.outcome.reason, std::string("stopped early: no better score in 2 evaluations"));
+  const Json settings = parse_json(run.spec_json);
+  QVERIFY(settings["early_stopping_patience"] == 2 && settings["best_global_step"] == 10 &&
+          settings["best_metric"] == 0.5);
+  // The mean of the run is no loss of its last step.
+  QVERIFY(!run.outcome.loss);
+  QCOMPARE(points_of(run, "train_loss").front().value, 1.5);
+  QCOMPARE(read.remarks.size(), std::size_t{1});
+  QVERIFY(read.remarks[0].ends_with("has no losses of steps; train_loss is the mean of the whole run"));
+  // Of a checkpoint before the end, whose callback still waits.
+  std::string text = store::test::text_of(real_file("early_stopping/trainer_state.json"));
+  const std::string counter = "\"early_stopping_patience_counter\": ";
+  const std::size_t at = text.find(counter) + counter.size();
+  QCOMPARE(text[at], '2');
+  text[at] = '1';
+  QCOMPARE(read_runs_of(written(folder, "trainer_state.json", text)).runs.at(0).outcome.status,
+           telemetry::RunStatus::finished); // the trainer has summed it up
+  const std::size_t summary = text.find("train_runtime");
+  text.replace(summary, 13, "other_runtime");
+  QCOMPARE(read_runs_of(written(folder, "trainer_state.json", text)).runs.at(0).outcome.status,
+           telemetry::RunStatus::interrupted);
+  for (const char* callbacks : {"null", "[]", "{\"EarlyStoppingCallback\": 3}",
+                                "{\"EarlyStoppingCallback\": {\"args\": {}, \"attributes\": {}}}"})
+    QCOMPARE(read_runs_of(written(folder, "trainer_state.json",
+                                  std::string("{\"log_history\": [{\"step\": 1, \"loss\": 1}], \"max_steps\": 3, "
+                                              "\"global_step\": 1, \"stateful_callbacks\": ") +
+                                      callbacks + "}"))
+                 .runs.at(0)
+                 .outcome.status,
+             telemetry::RunStatus::interrupted);
 }
 
 void TestImport::foldersOfLogs() {
@@ -509,6 +547,8 @@ void TestImport::refused() {
       refusal(written(folder, "events.out.tfevents.1", "hello, not that")).contains("not a TensorBoard event file"));
   QVERIFY(refusal(written(folder, "trainer_state.json", "{}")).contains("log_history"));
   QVERIFY(refusal(written(folder, "trainer_state.json", "{")).contains("line 1"));
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  QVERIFY(refusal(written(folder, "trainer_state.json", "{\"log_history\": [" + deep + "]}")).contains("more levels"));
   QVERIFY(!std::filesystem::exists(folder.file()));
 }
 

@@ -60,6 +60,22 @@ def transformers():
     json.loads((folder / "trainer_state.json").read_text())
 
 
+def early_stopping():
+    """A training that EarlyStoppingCallback has stopped, without a loss of a step (`logging_strategy="no"`)."""
+    from transformers import EarlyStoppingCallback, TrainerState
+
+    callback = EarlyStoppingCallback(early_stopping_patience=2)
+    callback.early_stopping_patience_counter = 2
+    state = TrainerState(max_steps=100, num_train_epochs=10, train_batch_size=8, global_step=30, epoch=3.0,
+                         stateful_callbacks=[callback], best_metric=0.5, best_global_step=10)
+    for step, loss in [(10, 0.5), (20, 0.6), (30, 0.7)]:
+        state.log_history.append({"epoch": step / 10, "eval_loss": loss, "step": step})
+    state.log_history.append({"epoch": 3.0, "step": 30, "train_loss": 1.5, "train_runtime": 3.4})
+    folder = here / "early_stopping"
+    folder.mkdir(exist_ok=True)
+    state.save_to_json(str(folder / "trainer_state.json"))
+
+
 def log_mlflow_runs():
     """A finished run, one that goes on, one that failed and one that was deleted."""
     from mlflow.entities import Metric, Param
@@ -111,5 +127,5 @@ def mlflow():
         file.write_text(file.read_text().replace(str(folder), "/home/user/project"))
 
 
-for make in sys.argv[1:] or ["tensorboard", "lightning", "transformers", "mlflow"]:
+for make in sys.argv[1:] or ["tensorboard", "lightning", "transformers", "early_stopping", "mlflow"]:
     globals()[make]()
