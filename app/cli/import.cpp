@@ -1,5 +1,6 @@
 #include "core/exchange/import.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -110,6 +111,7 @@ int follow(const std::vector<std::filesystem::path>& files, const exchange::Impo
   exchange::ImportedRuns read = followed.read_changed();
   refuse_unusable(context.database());
   Followed runs;
+  std::vector<std::string> remarks; // each once
   {
     Display display(context);
     store::RunStore store(context.database());
@@ -118,6 +120,11 @@ int follow(const std::vector<std::filesystem::path>& files, const exchange::Impo
       for (const std::int64_t run : result.imported)
         display.say(fmt::format("following run {}", run));
       runs.add(result);
+      for (const std::string& remark : more.remarks)
+        if (std::find(remarks.begin(), remarks.end(), remark) == remarks.end()) {
+          display.say(remark);
+          remarks.push_back(remark);
+        }
     };
     take(read);
     display.say("Ctrl-C stops following; what was read is kept");
@@ -137,7 +144,7 @@ int follow(const std::vector<std::filesystem::path>& files, const exchange::Impo
       pace.then(interrupt, [&] { attempt([&] { take(followed.read_changed()); }); });
     attempt([&] { take(followed.read_last()); });
   }
-  return print_result(runs.result(), {}, context);
+  return print_result(runs.result(), context.json ? remarks : std::vector<std::string>(), context);
 }
 
 int run_import(const ImportVerb& verb, const Context& context) {

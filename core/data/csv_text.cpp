@@ -28,12 +28,13 @@ bool CsvText::next(std::vector<std::string>& fields) {
   if (position_ >= text_.size())
     return false;
   line_ = next_line_;
+  row_begin_ = position_;
   for (;;) {
     if (text_.substr(position_).starts_with('"')) {
       fields.push_back(quoted_field());
     } else {
       const std::size_t begin = position_;
-      while (!at_line_end() && text_[position_] != ',')
+      while (!at_line_end() && text_[position_] != separator_)
         ++position_;
       fields.emplace_back(text_.substr(begin, position_ - begin));
     }
@@ -41,10 +42,16 @@ bool CsvText::next(std::vector<std::string>& fields) {
       skip_line_end();
       return true;
     }
-    if (text_[position_] != ',')
+    if (text_[position_] != separator_)
       refuse(fmt::format("field {} has text after its closing quote", fields.size()));
     ++position_;
   }
+}
+
+void CsvText::skip_line() {
+  position_ = std::min(text_.find('\n', row_begin_), text_.size());
+  next_line_ = line_;
+  skip_line_end();
 }
 
 std::string CsvText::quoted_field() {
@@ -63,8 +70,12 @@ std::string CsvText::quoted_field() {
   }
 }
 
+std::string CsvText::refusal(const std::string& why) const {
+  return fmt::format("{}, line {}: {}", path_, line_, why);
+}
+
 void CsvText::refuse(const std::string& why) const {
-  throw input_error(fmt::format("{}, line {}: {}", path_, line_, why));
+  throw input_error(refusal(why));
 }
 
 } // namespace batchscope::data

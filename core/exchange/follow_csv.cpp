@@ -37,12 +37,13 @@ std::int64_t time_of(const fs::path& file) {
 
 /// How far a table was read. A plain value.
 struct Place {
-  std::uint64_t bytes = 0;   ///< up to the end of a row
-  std::int64_t lines = 0;    ///< in these bytes
-  std::int64_t rows = 0;     ///< of values
-  std::string before;        ///< digest of the last of these bytes
-  std::string first_row;     ///< digest of CsvTable::identity_of() the first row of values
-  std::int64_t modified = 0; ///< when the file was written last
+  std::uint64_t bytes = 0;         ///< up to the end of a row
+  std::int64_t lines = 0;          ///< in these bytes
+  std::int64_t rows = 0;           ///< of values
+  std::string before;              ///< digest of the last of these bytes
+  std::string first_row;           ///< digest of CsvTable::identity_of() the first row of values
+  std::vector<std::string> header; ///< the last one; empty in positions of earlier versions: the first line
+  std::int64_t modified = 0;       ///< when the file was written last
 };
 
 class TableFollower {
@@ -68,6 +69,8 @@ public:
           fmt::format("{}, line {}: longer than {} bytes", file_.string(), place_.lines + 1, most_bytes_of_a_poll));
     take_rows(rows, take);
     place_.modified = modified;
+    if (whole && !problem_.empty()) // the sound rows around it are read, and given
+      throw input_error(std::exchange(problem_, {}));
     return !whole;
   }
 
@@ -87,70 +90,67 @@ private:
     known_rows_ = size > place_.bytes ? place_.rows : 0;
     known_first_row_ = std::move(place_.first_row);
     place_ = {};
-    columns_.reset();
+    rows_.reset();
   }
 
   void take_rows(std::string_view text, const AddedPointSink& take) {
     if (text.empty())
       return;
-    if (place_.bytes > 0 && !columns_)
-      read_header();
-    std::string_view rest = text;
-    if (place_.bytes == 0 && rest.starts_with("\xEF\xBB\xBF"))
-      rest.remove_prefix(3); // a byte order mark
-    data::CsvText csv(rest, file_.string(), place_.lines + 1);
-    std::vector<std::string> row;
-    if (!columns_ && csv.next(row))
-      set_columns(row);
-    std::vector<AddedPoint> points; // given only if the text is sound as a whole: it is then not read again
+    if (!rows_)
+      begin_rows(text);
+    data::CsvText csv(place_.bytes == 0 ? without_mark(text) : text, file_.string(), place_.lines + 1,
+                      rows_->separator());
+    std::vector<AddedPoint> points; // given only once the text is read as a whole: it is then not read again
     Place place = place_;
-    while (columns_ && csv.next(row))
-      add(row, csv, place, points);
+    while (rows_->next(csv))
+      add(place, points);
+    if (rows_->damaged() > 0 && problem_.empty())
+      problem_ = rows_->first_damage();
+    rows_->forget_damage();
     place.bytes += text.size();
     place.lines += std::count(text.begin(), text.end(), '\n');
+    if (rows_->has_columns())
+      place.header = rows_->table().header();
     place_ = std::move(place);
     place_.before = digest_before();
     for (const AddedPoint& point : points)
       take(point);
   }
 
-  void add(const std::vector<std::string>& row, const data::CsvText& csv, Place& place,
-           std::vector<AddedPoint>& points) {
-    const std::int64_t step = columns_->step_of(row, csv);
+  void add(Place& place, std::vector<AddedPoint>& points) {
+    const detail::CsvTable& table = rows_->table();
     if (++place.rows == 1) {
-      place.first_row = digest(columns_->identity_of(row));
+      place.first_row = digest(table.identity_of(rows_->row()));
       if (place.first_row != known_first_row_)
         known_rows_ = 0; // of another run
     }
     if (place.rows <= known_rows_)
       return;
-    columns_->values_of(row, [&](const std::string& series, double value) {
+    table.values_of(rows_->row(), [&](const std::string& series, double value) {
       if (!series.empty())
-        points.push_back({series == loss_ ? "loss" : series, step, value});
+        points.push_back({series == table.loss() ? "loss" : series, rows_->step(), value});
     });
   }
 
-  void read_header() {
-    const std::string start = bytes_of(file_, 0, std::min(place_.bytes, most_bytes_of_a_poll));
-    std::vector<std::string> header;
-    std::string_view rest = start;
-    if (rest.starts_with("\xEF\xBB\xBF"))
-      rest.remove_prefix(3);
-    if (data::CsvText(rest, file_.string()).next(header))
-      set_columns(header);
-  }
-
-  void set_columns(const std::vector<std::string>& header) {
-    columns_.emplace(header, ImportOptions{});
-    loss_ = name_of_loss([&](const std::string& name) {
-      return std::find(columns_->series().begin(), columns_->series().end(), name) != columns_->series().end();
-    });
+  /// `text`: the first that is read.
+  void begin_rows(std::string_view text) {
+    std::string start;
+    if (place_.bytes > 0) // behind the table's first line
+      text = start = bytes_of(file_, 0, std::min(place_.bytes, most_bytes_of_a_poll));
+    text = without_mark(text);
+    rows_.emplace(ImportOptions{}, separator_of(text));
+    if (place_.bytes == 0)
+      return;
+    if (place_.header.empty())
+      data::CsvText(text, file_.string(), 1, rows_->separator()).next(place_.header);
+    if (!place_.header.empty())
+      rows_->set_header(place_.header);
   }
 
   const fs::path file_;
   Place place_;
-  std::optional<CsvTable> columns_;
-  std::string loss_;            ///< the series that is the loss
+  std::optional<CsvRows> rows_;
+  std::string problem_;         ///< of a line that was left out, not said yet
   std::int64_t known_rows_ = 0; ///< first ones of a table that was written anew
   std::string known_first_row_;
 };
@@ -171,7 +171,8 @@ public:
     for (const auto& [file, table] : tables_) {
       const Place& place = table.place();
       json[file] = {{"bytes", place.bytes},   {"lines", place.lines},         {"rows", place.rows},
-                    {"before", place.before}, {"first_row", place.first_row}, {"modified", place.modified}};
+                    {"before", place.before}, {"first_row", place.first_row}, {"modified", place.modified},
+                    {"header", place.header}};
     }
     return json;
   }
@@ -186,6 +187,7 @@ public:
                                   .rows = json.at("rows").get<std::int64_t>(),
                                   .before = json.at("before").get<std::string>(),
                                   .first_row = json.at("first_row").get<std::string>(),
+                                  .header = json.value("header", std::vector<std::string>{}),
                                   .modified = json.at("modified").get<std::int64_t>()});
       } catch (const Json::exception&) {
         continue; // no position of a table

@@ -65,7 +65,7 @@ public:
     for (const fs::path& table : detail::tables_of(path)) {
       const std::string line = first_line(table);
       std::vector<std::string> header;
-      data::CsvText(line, table.string()).next(header);
+      data::CsvText(line, table.string(), 1, detail::separator_of(line)).next(header);
       for (const std::string& field : header)
         if (const std::string column(trimmed(field)); known.insert(column).second)
           columns.push_back({column, detail::series_name(column, {})});
@@ -76,42 +76,43 @@ public:
 private:
   static std::string first_line(const fs::path& path) {
     constexpr std::size_t longest = 1 << 20;
-    const std::string start = detail::first_bytes(path, longest);
-    return start.substr(0, start.find('\n'));
+    const std::string bytes = detail::first_bytes(path, longest);
+    const std::string_view start = detail::without_mark(bytes);
+    return std::string(start.substr(0, start.find('\n')));
   }
 
   void read_table(const fs::path& path, const ImportOptions& options, ImportedRuns& read) const {
-    const std::string text = detail::text_of(path);
-    data::CsvText csv(options.partial ? detail::whole_rows(text) : text, path.string());
-    std::vector<std::string> header;
-    if (!csv.next(header)) {
-      if (options.partial)
-        return;
-      throw input_error("empty; accepted: a line of column names, then a row per step");
-    }
-    const detail::CsvTable table(header, options);
+    const std::string bytes = detail::text_of(path);
+    const std::string_view text = detail::without_mark(bytes);
+    detail::CsvRows rows(options, detail::separator_of(text));
+    data::CsvText csv(options.partial ? detail::whole_rows(text) : text, path.string(), 1, rows.separator());
     // A row of each run that the file has; files without such a column have one.
     std::map<std::string, detail::ImportedRun> runs;
     LeftOut left_out;
-    std::vector<std::string> row;
-    while (csv.next(row)) {
-      const std::int64_t step = table.step_of(row, csv);
-      const std::string key = table.run_of(row);
+    while (rows.next(csv)) {
+      const std::string key = rows.table().run_of(rows.row());
       auto run = runs.find(key);
       if (run == runs.end()) {
         // The same for a file that has grown since, in rows and columns.
-        const std::string identity = fmt::format("{}\n{}", name_of(path), table.identity_of(row));
+        const std::string identity = fmt::format("{}\n{}", name_of(path), rows.table().identity_of(rows.row()));
         run = runs.emplace(key, detail::ImportedRun(name(), path, identity, store::CompleteRun::Update::extend)).first;
         run->second.set_name(name_of(path) + (key.empty() ? "" : " " + key));
       }
-      table.values_of(
-          row,
+      rows.table().values_of(
+          rows.row(),
           [&](const std::string& series, double value) {
-            run->second.add(series, step, value);
+            run->second.add(series, rows.step(), value);
             left_out.has_numbers(series);
           },
           [&](const std::string& series, std::string_view other) { left_out.add(series, csv.line(), other); });
     }
+    if (!rows.has_columns() && !options.partial)
+      throw input_error("empty; accepted: a line of column names, then a row per step");
+    if (rows.damaged() > 0 && runs.empty())
+      throw input_error(rows.first_damage());
+    if (rows.damaged() > 0)
+      read.remarks.push_back(
+          fmt::format("{}; damaged lines that were left out: {}", rows.first_damage(), rows.damaged()));
     left_out.tell(path, read.remarks);
     for (auto& [key, run] : runs)
       if (!run.empty())

@@ -176,11 +176,15 @@ void TestFollowedFiles::statesThatSayWhenTheyEnd() {
 void TestFollowedFiles::whatIsRefused() {
   const Folder folder;
   QVERIFY_EXCEPTION_THROWN(FollowedFiles({folder.file("missing.csv")}, {}), Error);
-  std::ofstream(folder.file("a.csv")) << "step,x\n1,2\n2\n3,4\n";
+  std::ofstream(folder.file("a.csv")) << "count,x\n1,2\n2,3\n";
   FollowedFiles files({folder.file("a.csv")}, {});
   const auto look = [&] { return store::test::error_of([&] { files.read_changed(); }); };
-  QVERIFY(QString::fromStdString(look()).contains("line 3"));
+  QVERIFY(QString::fromStdString(look()).contains("no column counts the steps"));
   QVERIFY(!look().empty()); // not forgotten
+  std::ofstream(folder.file("a.csv")) << "step,x\n1,2\n2\n3,4\n";
+  const ImportedRuns damaged = files.read_changed();
+  QVERIFY(damaged.runs.size() == 1 && damaged.remarks.size() == 1);
+  QVERIFY(QString::fromStdString(damaged.remarks[0]).contains("line 3"));
   std::ofstream(folder.file("a.csv")) << "step,x\n1,2\n";
   QCOMPARE(files.read_changed().runs.size(), std::size_t{1});
 }

@@ -74,6 +74,11 @@ private Q_SLOTS:
   void equalNamesAreOtherRuns();
   void tablesWithOtherNames();
   void tablesWithBlanksAndTexts();
+  void tablesWithSeveralHeaders();
+  void tablesWithColumnsThatCameLater();
+  void tablesOfEpochs();
+  void tablesWithSemicolons();
+  void damagedLinesOfTables();
   void ownTables();
   void refused();
   void damagedJsonIsRefused();
@@ -500,6 +505,77 @@ void TestImport::tablesWithBlanksAndTexts() {
   const auto points = store::RunReader(folder.file()).series(1, "loss");
   QCOMPARE(points.size(), std::size_t{2});
   QVERIFY(points[0].value == 0.5 && points[1].step == 5 && points[1].value == 0.25);
+}
+
+/// A program that is started again writes its header again, perhaps with another column.
+void TestImport::tablesWithSeveralHeaders() {
+  const Folder folder;
+  const ImportedRuns read =
+      read_runs_of(written(folder, "a.csv", "step,loss\n1,3\nstep, loss\n2,2\nloss,step,lr\n1,3,0.5\n"));
+  QVERIFY(read.remarks.empty());
+  const auto losses = points_of(read.runs.at(0), "loss");
+  QCOMPARE(losses.size(), std::size_t{3});
+  QVERIFY(losses[1].value == 2 && losses[2].step == 3 && losses[2].value == 1);
+  QCOMPARE(points_of(read.runs.at(0), "lr").size() + points_of(read.runs.at(0), "learning_rate").size(),
+           std::size_t{1});
+}
+
+/// The header was written anew, the rows before it were not.
+void TestImport::tablesWithColumnsThatCameLater() {
+  const Folder folder;
+  const ImportedRuns read =
+      read_runs_of(written(folder, "a.csv", "step,loss,f1,f2\n1,3\n2,2\n3,1,0.5\n4,0.5,0.5,0.25\n5,0.25,0.5\n"));
+  QCOMPARE(points_of(read.runs.at(0), "loss").size(), std::size_t{4});
+  QCOMPARE(points_of(read.runs.at(0), "f2").size(), std::size_t{1});
+  QCOMPARE(read.remarks.size(), std::size_t{1}); // once they have all columns, a shorter one is damaged
+  QVERIFY2(read.remarks[0].ends_with("a.csv, line 6: 3 values; the header has 4 columns; damaged lines that were left "
+                                     "out: 1"),
+           read.remarks[0].c_str());
+}
+
+void TestImport::tablesOfEpochs() {
+  const Folder folder;
+  const ImportedRuns keras = read_runs_of(written(folder, "a.csv", "epoch,loss,val_loss\n0,3,4\n1,2,3\n"));
+  QCOMPARE(points_of(keras.runs.at(0), "validation_loss").back().step, std::int64_t{1});
+  QCOMPARE(keras.runs.at(0).outcome.epoch, 1.0);
+  // A column of steps goes before it.
+  const ImportedRuns both = read_runs_of(written(folder, "b.csv", "epoch,step,loss\n0,10,4\n1,20,3\n"));
+  QCOMPARE(points_of(both.runs.at(0), "loss").back().step, std::int64_t{20});
+  QVERIFY(refusal(written(folder, "c.csv", "epoch,loss\n0.5,3\n")).contains("line 2: the step is not a whole number"));
+}
+
+/// As Excel writes them in many countries.
+void TestImport::tablesWithSemicolons() {
+  const Folder folder;
+  const auto file = written(
+      folder, "a.csv", "\xEF\xBB\xBFstep;loss;\"a;b\";note\r\n1;0,5;1.5;x\r\n2;-2,5e-1;;1,2,3\r\n3;1.234,5;2;\r\n");
+  const ImportedRuns read = read_runs_of(file);
+  const auto losses = points_of(read.runs.at(0), "loss");
+  QCOMPARE(losses.size(), std::size_t{2});
+  QVERIFY(losses[0].value == 0.5 && losses[1].value == -0.25);
+  QCOMPARE(points_of(read.runs.at(0), "a;b").size(), std::size_t{2});
+  QCOMPARE(read.remarks.size(), std::size_t{1}); // 1.234,5 could be two numbers
+  QVERIFY(read.remarks[0].find("values of loss that are no numbers were left out: 1, the first in line 4") !=
+          std::string::npos);
+  const auto columns = importer_of(file)->columns(file);
+  QVERIFY(columns.size() == 4 && columns[0].name == "step" && columns[2].name == "a;b");
+  QCOMPARE(points_of(read_runs_of(written(folder, "b.csv", "step\tloss\n1\t0.5\n")).runs.at(0), "loss").size(),
+           std::size_t{1});
+  // Among commas, a comma is none in a number.
+  QVERIFY(refusal(written(folder, "c.csv", "step,loss\n1,0,5\n")).contains("line 2: 3 values"));
+}
+
+void TestImport::damagedLinesOfTables() {
+  const Folder folder;
+  const ImportedRuns read = read_runs_of(
+      written(folder, "a.csv", "step,loss\n1,3\n2\n3,1,7\nx,1\n4,\"0.5\n5,\"0.25\"x\n\n6,\xff\n7,0.125\n"));
+  const auto losses = points_of(read.runs.at(0), "loss");
+  QCOMPARE(losses.size(), std::size_t{2});
+  QVERIFY(losses[0].step == 1 && losses[1].step == 7 && losses[1].value == 0.125);
+  QCOMPARE(read.remarks.size(), std::size_t{2});
+  QVERIFY2(read.remarks[0].ends_with("a.csv, line 3: 1 values; the header has 2 columns; damaged lines that were left "
+                                     "out: 5"),
+           read.remarks[0].c_str());
 }
 
 /// One row per step of several runs, as `export --format csv` writes them.
