@@ -181,7 +181,10 @@ Verb add_import(CLI::App& program) {
   verb->follow = add_switch(*app, "--follow",
                             "Keep reading while other programs write the files, until Ctrl-C: the runs grow, and "
                             "watch and the window show them as running");
-  app->footer(help + "\nA run that is there already is left as it is, or extended if its file has grown.");
+  app->footer(
+      help +
+      "\nA run that is there already is left as it is, or extended if its file has grown. Damaged lines, records "
+      "and files are left out with a remark.");
   return {app, [verb](const Context& context) { return run_import(*verb, context); }};
 }
 

@@ -46,7 +46,7 @@ private:
 class CsvImporter final : public Importer {
 public:
   std::string name() const override { return "csv"; }
-  std::string title() const override { return "CSV with a column of steps, such as Lightning's metrics.csv"; }
+  std::string title() const override { return "CSV with a column of steps or epochs, such as Lightning's metrics.csv"; }
 
   bool accepts(const fs::path& path) const override { return !detail::tables_of(path).empty(); }
 
