@@ -113,6 +113,7 @@ public:
     all_.insert(step_metric);
   }
 
+  bool empty() const { return all_.empty(); }
   bool is_one(const std::string& name) const { return all_.contains(name); }
 
   /// Empty: the steps of W&B. Of several patterns the longest one counts.
@@ -163,6 +164,7 @@ public:
 
   const WandbFacts& facts() const { return facts_; }
   const StepMetrics& step_metrics() const { return step_metrics_; }
+  std::int64_t last_step() const { return last_step_; } ///< W&B's own; -1: no row
 
 private:
   enum { history = 2, summary = 3, config = 5, stats = 7, metric = 12, output_raw = 13, run = 17, run_exit = 18 };
@@ -385,6 +387,11 @@ std::vector<fs::path> wandb_folders(const fs::path& path) {
   for (const auto& entry : fs::directory_iterator(folder, ignored))
     if (!entry.is_symlink(ignored) && entry.is_directory(ignored) && is_wandb_run(entry.path()))
       folders.push_back(entry.path());
+  std::erase_if(folders, [&](const fs::path& copy) { // of the link: copied with what it leads to
+    return copy.filename() == "latest-run" && std::any_of(folders.begin(), folders.end(), [&](const fs::path& other) {
+             return other != copy && id_of(other) == id_of(copy);
+           });
+  });
   std::sort(folders.begin(), folders.end(),
             [](const fs::path& a, const fs::path& b) { return dated_id(a) < dated_id(b); });
   return folders;
@@ -466,12 +473,18 @@ void add_config(detail::ImportedRun& run, const Json& config_yaml, const WandbFa
       run.set_setting(key, text);
 }
 
+/// W&B's step at which a summary was written; nothing if it does not say it.
+std::optional<std::int64_t> step_in(const Json& summary) {
+  const auto found = summary.find("_step");
+  const auto step = found == summary.end() ? std::nullopt : number_of(*found);
+  return step ? whole(*step) : std::nullopt;
+}
+
 /// Numbers that the history has not, such as a score that the program computed at its end.
 void add_summary(detail::ImportedRun& run, const Json& summary, const StepMetrics& step_metrics,
                  const ImportOptions& options) {
-  const auto found = summary.find("_step");
-  const auto step = found == summary.end() ? std::nullopt : number_of(*found);
-  const std::int64_t at = !run.empty() ? run.last_step() : step && whole(*step) ? *whole(*step) : 0;
+  const std::int64_t last = run.last_step();
+  const std::int64_t at = step_metrics.empty() ? std::max(last, step_in(summary).value_or(last)) : last;
   for (const auto& [key, value] : summary.items())
     if (const auto number = number_of(value); number && !key.starts_with('_') && !step_metrics.is_one(key))
       if (const std::string series = detail::series_name(key, options); !run.has(series))
@@ -557,6 +570,9 @@ detail::ImportedRun read_parts(const std::vector<fs::path>& folders, const Impor
   Json summary = file_in(last, "wandb-summary.json", remarks);
   if (!summary.is_object())
     summary = Json(facts.summary);
+  if (const auto step = step_in(summary); records.last_step() >= 0 && step > records.last_step())
+    remarks.push_back(fmt::format("{}: the log ends at step {}; the run has reached step {}", last.string(),
+                                  records.last_step(), *step));
   add_summary(run, summary, records.step_metrics(), options);
   if (const Json metadata = file_in(last, "wandb-metadata.json", remarks); metadata.is_object())
     run.set_environment(environment_of(metadata));

@@ -24,9 +24,11 @@ enum PartKind { filler = 0, full = 1, first = 2, middle = 3, last = 4 };
 } // namespace
 
 WandbLog::WandbLog(const std::filesystem::path& file) : in_(file, std::ios::binary) {
-  if (!read_block() || !block_.starts_with(file_head))
+  read_block();
+  const bool begun = block_.size() < file_head.size() && file_head.starts_with(block_);
+  if (!begun && !block_.starts_with(file_head))
     throw input_error("not a log of W&B");
-  position_ = file_head.size();
+  position_ = std::min(block_.size(), file_head.size());
 }
 
 bool WandbLog::read_block() {

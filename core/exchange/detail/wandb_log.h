@@ -13,7 +13,7 @@ namespace batchscope::exchange::detail {
 /// known how long it is.
 class WandbLog {
 public:
-  /// Throws Error (input) if the file does not begin as one of these.
+  /// Throws Error (input) if the file does not begin as one of these, as far as it goes.
   explicit WandbLog(const std::filesystem::path& file);
 
   /// The next whole record, a message `wandb_internal.Record`; nothing at the end, where a record may be cut off.

@@ -231,6 +231,8 @@ private Q_SLOTS:
     log.write(history(1, "loss", "3"));
     const std::size_t one = log.text().size();
     log.write(history(2, "loss", "2"));
+    for (std::size_t size = 0; size < one; ++size) // as of a program that was killed at its start
+      QVERIFY(refusal(wandb_run(folder, log.text().substr(0, size))).endsWith("has no runs with values"));
     for (std::size_t size = one; size < log.text().size(); ++size) {
       const auto read = read_runs_of(wandb_run(folder, log.text().substr(0, size)));
       QCOMPARE(steps_of(read), std::vector<std::int64_t>{1});
@@ -272,6 +274,21 @@ private Q_SLOTS:
     QCOMPARE(points.size(), std::size_t{4});
     QVERIFY(points[0].value == 2 && points[1].value == 3); // the later part counts
     QCOMPARE(read_runs_of(folder.file("latest-run")).runs.size(), std::size_t{1});
+  }
+
+  /// As of a log that was copied while the run went on.
+  void aLogThatEndsBeforeTheRun() {
+    const Folder folder;
+    WandbLogWriter log;
+    log.write(history(7, "loss", "3"));
+    const auto run = wandb_run(folder, log.text());
+    fs::create_directories(run / "files");
+    std::ofstream(run / "files" / "wandb-summary.json") << R"({"loss": 1, "score": 0.5, "_step": 100})";
+    const auto read = read_runs_of(run);
+    QCOMPARE(read.remarks,
+             std::vector<std::string>{run.string() + ": the log ends at step 7; the run has reached step 100"});
+    QCOMPARE(steps_of(read), std::vector<std::int64_t>{7});
+    QCOMPARE(steps_of(read, "score"), std::vector<std::int64_t>{100});
   }
 
   void stepMetrics() {
