@@ -2,7 +2,10 @@
 
 #include <QCoreApplication>
 #include <QFile>
+#include <QLabel>
+#include <QLineEdit>
 #include <QProcess>
+#include <QTabBar>
 
 #include <algorithm>
 
@@ -98,12 +101,28 @@ void take_steered(Workbench& bench, Photographer& photographer, const Trainings&
 void take_ended(Workbench& bench, Photographer& photographer, const Trainings& trainings) {
   run_to_the_end(bench, trainings.printing(24));
   photographer.take_sizes("live", "program-live-printing");
+  auto* tabs = photographer.find<QTabBar>("run-tabs");
+  tabs->setCurrentIndex(1);
+  photographer.show("live");
+  QWidget* live = photographer.page("live");
+  until("the output of a program", [&] { return !live->findChild<QLabel*>("output-note")->text().isEmpty(); });
+  photographer.take_sizes("live", "program-live-output");
+  live->findChild<QAction*>("search-output")->trigger();
+  live->findChild<QLineEdit*>("output-search")->setText("loss");
+  photographer.take_sizes("live", "program-live-output-search");
+  tabs->setCurrentIndex(0);
   run::RunSpec broken =
       program({"python3", "-c", "def load(name):\n    return dict()[name]\n\nload('train')", "{batch}"}, 32);
   run_to_the_end(bench, broken);
   photographer.take_sizes("live", "program-live-failed");
   Q_EMIT bench.selection_wanted({bench.current()->id()});
   photographer.take_sizes("runs", "program-runs-failed");
+  Q_EMIT bench.selection_wanted({bench.current()->id() - 1});
+  photographer.click("Show output");
+  until("the output of an old run",
+        [&] { return photographer.page("runs")->findChild<QLabel*>("output-note")->text().contains("lines"); });
+  photographer.take_sizes("runs", "program-runs-output");
+  photographer.click("Hide output");
 }
 
 /// A run whose BatchScope was killed, before and after the window has taken it over.

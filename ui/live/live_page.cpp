@@ -22,9 +22,12 @@
 #include "ui/live/reason_card.h"
 #include "ui/live/run_header.h"
 #include "ui/live/run_summary.h"
+#include "ui/live/run_tabs.h"
 #include "ui/live/view_bar.h"
+#include "ui/output/output_view.h"
 #include "ui/plan/plan_handles.h"
 #include "ui/plot/units.h"
+#include "ui/widgets/commands.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
 
@@ -69,10 +72,11 @@ LivePage::LivePage(Workbench& workbench, QWidget* parent)
     : Page(parent), workbench_(workbench), stack_(new QStackedWidget(this)), header_(new RunHeader(this)),
       reason_(new ReasonCard(this)), plots_(new_plots(workbench.theme(), this)),
       view_(new ViewBar(plots_->log_action(loss_panel), plots_->follow_action(), this)),
-      events_(new EventTable(workbench.theme(), this)), oom_(new OomCard(workbench.theme(), this)),
-      reading_(new ReadingCard(workbench.theme(), this)), between_(new BetweenCard(workbench.theme(), this)),
-      findings_(new FindingsCard(workbench.theme(), this)), adviser_(workbench.run_database().database()),
-      curves_(*plots_), marks_(*plots_), limit_(*plots_), plan_(new PlanLayer(*plots_, workbench.undo_stack(), this)) {
+      tabs_(new RunTabs(workbench.theme(), this)), events_(&tabs_->events()),
+      oom_(new OomCard(workbench.theme(), this)), reading_(new ReadingCard(workbench.theme(), this)),
+      between_(new BetweenCard(workbench.theme(), this)), findings_(new FindingsCard(workbench.theme(), this)),
+      adviser_(workbench.run_database().database()), curves_(*plots_), marks_(*plots_), limit_(*plots_),
+      plan_(new PlanLayer(*plots_, workbench.undo_stack(), this)) {
   curves_.set_smoothing(view_->smoothing());
   stack_->addWidget(new NoRun(workbench, this));
   stack_->addWidget(make_content());
@@ -87,6 +91,13 @@ LivePage::LivePage(Workbench& workbench, QWidget* parent)
     soon->setInterval(0);
   }
   connect_parts();
+  search_action_ = make_command(this, tr("Search the program's output"), tr("Find a text in what the program wrote"),
+                                QKeySequence::Find, workbench.theme().icon(QStringLiteral("search")));
+  search_action_->setObjectName(QStringLiteral("search-output"));
+  connect(search_action_, &QAction::triggered, this, [this] {
+    Q_EMIT workbench_.page_wanted(key());
+    tabs_->search_output();
+  });
   for (QAction* action : header_->run_actions() + view_->view_actions())
     addAction(action);
   show_runs();
@@ -104,7 +115,7 @@ QWidget* LivePage::make_content() {
   row->addWidget(make_cards());
   auto* table = new Card({}, content);
   table->layout()->setContentsMargins(1, Theme::lines(0.25), 1, Theme::lines(0.25));
-  table->body()->addWidget(events_);
+  table->body()->addWidget(tabs_);
   splitter_ = new QSplitter(Qt::Vertical, content);
   splitter_->setHandleWidth(between_cards);
   splitter_->addWidget(upper);
@@ -193,6 +204,7 @@ void LivePage::connect_parts() {
   connect(plan_, &PlanLayer::problem, &workbench_, &Workbench::problem);
   connect(findings_, &FindingsCard::run_proposed, &workbench_, &Workbench::propose_run);
   connect(&adviser_, &Adviser::judged, this, &LivePage::show_findings);
+  connect(&tabs_->output(), &OutputView::problem, &workbench_, &Workbench::problem);
   connect(events_, &EventTable::chosen, this, [this](int number) { choose(number); });
   connect(&texts_, &QTimer::timeout, this, &LivePage::update_texts);
   connect(&smoothing_, &QTimer::timeout, this, &LivePage::draw);
@@ -215,7 +227,7 @@ bool LivePage::eventFilter(QObject* watched, QEvent* event) {
 }
 
 QList<QAction*> LivePage::page_actions() const {
-  return header_->run_actions() + view_->view_actions() + plots_->actions_for_menu();
+  return header_->run_actions() + view_->view_actions() + QList<QAction*>{search_action_} + plots_->actions_for_menu();
 }
 
 void LivePage::show_runs() {
@@ -224,12 +236,16 @@ void LivePage::show_runs() {
   for (OpenRun* run : workbench_.opened()) {
     runs_ += run;
     connect(run, &OpenRun::grew, watching_.get(), [this] { take_records(); });
-    connect(run, &OpenRun::described, watching_.get(), [this] { show_curves(); });
+    connect(run, &OpenRun::described, watching_.get(), [this] {
+      show_curves();
+      show_output();
+    });
   }
   OpenRun* current = workbench_.current();
   show_content(current != nullptr);
   header_->show_run(current);
   events_->show(current);
+  show_output();
   chosen_.reset();
   shown_oom_.reset();
   latest_oom_.reset();
@@ -244,6 +260,7 @@ void LivePage::show_runs() {
     connect(current, &OpenRun::event_came, watching_.get(), [this] { new_events_.start(); });
     connect(current, &OpenRun::status_changed, watching_.get(), [this, current] {
       reason_->show_run(current);
+      show_output();
       judge();
       if (current->running() != was_running_)
         show_curves();
@@ -253,6 +270,12 @@ void LivePage::show_runs() {
   show_curves();
   plots_->show_all();
   take_events();
+}
+
+/// Of the current run, and whether it can be searched.
+void LivePage::show_output() {
+  tabs_->show_output_of(workbench_.current());
+  allow(*search_action_, tabs_->has_output(), tr("The run is not of a program of your own"));
 }
 
 void LivePage::show_content(bool content) {
@@ -325,6 +348,7 @@ void LivePage::take_events() {
     return;
   marks_.update(*run);
   show_oom();
+  show_output();
   judge();
 }
 
@@ -466,18 +490,20 @@ bool LivePage::shows_problem(const QString& problem) const {
 }
 
 QList<KeyGroup> LivePage::key_groups() const {
-  return {{tr("Plots"), LinkedPlots::key_help()}};
+  return {{tr("Plots"), LinkedPlots::key_help()}, {tr("Program's output"), OutputView::key_help()}};
 }
 
 QJsonObject LivePage::state() const {
   return {{"view", view_->state()},
           {"events", events_->state()},
+          {"output", tabs_->prefers_output()},
           {"splitter", QString::fromLatin1(splitter_->saveState().toBase64())}};
 }
 
 void LivePage::restore(const QJsonObject& state) {
   view_->restore(state.value("view").toObject());
   events_->restore(state.value("events").toObject());
+  tabs_->prefer_output(state.value("output").toBool());
   splitter_->restoreState(QByteArray::fromBase64(state.value("splitter").toString().toLatin1()));
 }
 

@@ -27,6 +27,7 @@ class PlanLayer;
 class ReadingCard;
 class ReasonCard;
 class RunHeader;
+class RunTabs;
 class ViewBar;
 
 /// A run in progress or a past run: memory, loss, batch size and coverage over a common x axis, its events and its
@@ -71,6 +72,7 @@ private:
   /// running one.
   const series::History& history_at(double place, series::Axis axis) const;
   bool is_planned(const series::History& history) const;
+  void show_output();
   void choose(int event);
   void show_oom();
   void judge(); ///< asks for the findings on the current run
@@ -83,12 +85,14 @@ private:
   ReasonCard* reason_;
   LinkedPlots* plots_;
   ViewBar* view_;
-  EventTable* events_;
+  RunTabs* tabs_;
+  EventTable* events_; ///< one of the tabs
   OomCard* oom_;
   ReadingCard* reading_;
   BetweenCard* between_;
   FindingsCard* findings_;
   Adviser adviser_;
+  QAction* search_action_ = nullptr;
   QScrollArea* cards_ = nullptr;
   QSplitter* splitter_ = nullptr;
   series::Axis axis_ = series::Axis::step; ///< x axis of the plots

@@ -3,8 +3,6 @@
 #include <QLabel>
 #include <QVBoxLayout>
 
-#include <algorithm>
-
 #include "ui/widgets/widgets.h"
 #include "ui/workbench/output_box.h"
 
@@ -19,15 +17,6 @@ QString title_of(const OpenRun& run) {
     return ReasonCard::tr("The run failed");
   return run.status() == QLatin1String("unreadable") ? ReasonCard::tr("The run cannot be read")
                                                      : ReasonCard::tr("Why the run ended");
-}
-
-QString last_output(const OpenRun& run) {
-  const auto& events = run.events();
-  const auto output = std::find_if(events.rbegin(), events.rend(), [](const auto& event) {
-    return std::holds_alternative<telemetry::ProgramOutput>(event.body);
-  });
-  return output == events.rend() ? QString()
-                                 : QString::fromStdString(std::get<telemetry::ProgramOutput>(output->body).tail);
 }
 
 } // namespace
@@ -54,7 +43,7 @@ void ReasonCard::show_run(const OpenRun* run) {
     return;
   card_->set_title(title_of(*run));
   text_->setText(run->reason());
-  output_->show_output(last_output(*run));
+  output_->show_output(run->stored_output());
 }
 
 } // namespace batchscope::ui

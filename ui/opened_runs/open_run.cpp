@@ -107,6 +107,14 @@ bool OpenRun::set_name(const QString& name) {
   return name_ != before;
 }
 
+QString OpenRun::stored_output() const {
+  const auto output = std::find_if(events().rbegin(), events().rend(), [](const telemetry::Event& event) {
+    return std::holds_alternative<telemetry::ProgramOutput>(event.body);
+  });
+  return output == events().rend() ? QString()
+                                   : QString::fromStdString(std::get<telemetry::ProgramOutput>(output->body).tail);
+}
+
 QString OpenRun::not_steerable() const {
   if (!spec_ || !spec_->program)
     return {};

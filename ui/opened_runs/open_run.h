@@ -55,6 +55,8 @@ public:
   /// outcome is unknown, `unreadable`.
   QString status() const { return status_; }
   QString reason() const { return reason_; } ///< of `failed` and `unreadable`
+  /// The last that its program wrote, as stored with a run that failed; empty if nothing is.
+  QString stored_output() const;
   bool running() const { return status_ == "running" || status_ == "paused"; }
   bool paused() const { return status_ == "paused"; }
   /// Estimated from the plan's length and the speed so far; nothing if unknown.
@@ -64,7 +66,7 @@ public:
   // As computed by telemetry::RunClock and shown in every list of runs.
   double seconds() const;
   double examples_per_second() const;
-  std::optional<double> disturbed() const; ///< fraction of the time that other work took; nothing if it is not known
+  std::optional<double> disturbed() const;    ///< fraction of the time that other work took; nothing if it is not known
   std::optional<double> seconds_left() const; ///< estimated from the speed of the last seconds
 
   // Commands to this run only; each takes effect at the next step boundary. A command that comes too late has no

@@ -8,36 +8,46 @@
 #include "core/store/run_store.h"
 
 class QLabel;
+class QPushButton;
 
 namespace batchscope::ui {
 
 class Card;
 class OutputBox;
+class OutputView;
 class RunDatabase;
 struct StoredRun;
+class Theme;
 
-/// Why the selected run ended early, with the last that its program wrote. Hidden for runs without a reason. UI thread.
+/// Of the selected run: why it ended early, and of a program of the user's own, what it wrote: the last of it if it
+/// failed, all of it on request. Hidden for runs that have none of these. UI thread.
 class RunDetails : public QWidget {
   Q_OBJECT
 
 public:
-  explicit RunDetails(RunDatabase& run_database, QWidget* parent = nullptr);
+  RunDetails(RunDatabase& run_database, const Theme& theme, QWidget* parent = nullptr);
 
   /// Null: none.
   void show_run(const store::RunRow* run);
 
 Q_SIGNALS:
   void appeared();
+  void problem(const QString& text);
 
 private:
-  void show_reason();
+  void show_details();
+  void show_output(bool shown);
+  void set_output_visible(bool visible);
+  void ask_for_output();
   void take(const StoredRun& stored);
 
   RunDatabase& run_database_;
   std::optional<store::RunRow> run_;
   Card* card_;
   QLabel* reason_;
-  OutputBox* output_;
+  QPushButton* show_; ///< all of the output
+  OutputBox* end_;    ///< of the output
+  OutputView* output_;
   QTimer soon_;
 };
 

@@ -9,6 +9,7 @@
 #include <QStackedWidget>
 #include <QUndoStack>
 
+#include "ui/output/output_view.h"
 #include "ui/runs/run_actions.h"
 #include "ui/runs/run_commands.h"
 #include "ui/runs/run_details.h"
@@ -57,7 +58,7 @@ RunsPage::RunsPage(Workbench& workbench, QWidget* parent)
     : Page(parent), workbench_(workbench), runs_(new RunTableModel(workbench.theme(), this)),
       shown_(new RunFilter(*runs_, this)), table_(new RunTable(workbench.theme(), *shown_, this)),
       actions_(new RunActions(workbench, undo_, *table_, *runs_, *this)),
-      details_(new RunDetails(workbench.run_database(), this)) {
+      details_(new RunDetails(workbench.run_database(), workbench.theme(), this)) {
   make_filter_action();
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(margin, margin, margin, margin);
@@ -70,6 +71,7 @@ RunsPage::RunsPage(Workbench& workbench, QWidget* parent)
   connect(runs_, &RunTableModel::annotated, this, &RunsPage::annotate);
   connect(table_, &RunTable::selection_changed, this, &RunsPage::show_details);
   connect(details_, &RunDetails::appeared, table_, [this] { table_->scrollTo(table_->currentIndex()); });
+  connect(details_, &RunDetails::problem, &workbench_, &Workbench::problem);
   follow_workbench();
   show_runs();
   show_plotted();
@@ -332,6 +334,10 @@ void RunsPage::annotate(qint64 run, const QString& before, const QString& note) 
 
 QList<QAction*> RunsPage::page_actions() const {
   return QList<QAction*>{find_action_} + actions_->all();
+}
+
+QList<KeyGroup> RunsPage::key_groups() const {
+  return {{tr("Program's output"), OutputView::key_help()}};
 }
 
 QJsonObject RunsPage::state() const {

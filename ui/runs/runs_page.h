@@ -31,6 +31,7 @@ public:
   QString title() const override { return tr("Runs"); }
   QString icon() const override { return QStringLiteral("runs"); }
   QList<QAction*> page_actions() const override;
+  QList<KeyGroup> key_groups() const override;
   QUndoStack* undo_stack() override { return &undo_; }
   QJsonObject state() const override;
   void restore(const QJsonObject& state) override;

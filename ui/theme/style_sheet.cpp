@@ -110,6 +110,7 @@ QLineEdit, QComboBox, QAbstractSpinBox { background: @card; color: @text; border
 QPlainTextEdit, QTextEdit { background: @card; color: @text; border: 1px solid @border; border-radius: 6u;
   padding: 2u; selection-background-color: @accent; selection-color: @on_accent; }
 QPlainTextEdit[kind="code"] { background: @window; padding: 4u 6u; }
+QPlainTextEdit[kind="log"], QPlainTextEdit[kind="log"]:focus { border: none; border-radius: 0; padding: 0 6u; }
 QLineEdit[kind="chip"] { padding: 2u 7u; }
 QLineEdit:hover, QComboBox:hover, QAbstractSpinBox:hover { border-color: @dimmed; }
 QLineEdit:focus, QComboBox:focus, QAbstractSpinBox:focus, QPlainTextEdit:focus, QTextEdit:focus {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QComboBox>
+#include <QTabBar>
 #include <QTableView>
 
 #include "ui/live/live_page.h"
@@ -13,6 +14,8 @@ public:
   LiveHere() : PageHere({1440, 880}) {}
 
   QTableView& table() { return *named<QTableView>("events"); }
+
+  QTabBar& tabs() { return *named<QTabBar>("run-tabs"); }
 
   /// The button that is seen with this text.
   QPushButton* button(const QString& text) {

@@ -4,6 +4,7 @@
 #include "test_program.h"
 #include "tests/core/program/program_runs.h"
 #include "ui/live/live_test.h"
+#include "ui/output/output_text.h"
 #include "ui/plan/plan_editor.h"
 #include "ui/plan/plan_handles.h"
 #include "ui/widgets/commands.h"
@@ -179,6 +180,38 @@ for step in range(4):
     QVERIFY(output.isVisible());
     QVERIFY(output.toPlainText().startsWith("Traceback"));
     QVERIFY(output.toPlainText().endsWith("KeyError: 'train'"));
+  }
+
+  void the_output_of_a_program_is_a_tab_beside_its_events() {
+    const ProgramRuns runs;
+    LiveHere here;
+    here.bench().start_run(runs.command({"sh", "-c", "echo epoch 1; printf '50%%\\r100%%'; exec sleep 600"}));
+    QTRY_VERIFY_WITH_TIMEOUT(here.tabs().isVisible(), patience_ms);
+    QTest::mouseClick(&here.tabs(), Qt::LeftButton, {}, here.tabs().tabRect(1).center());
+    auto& output = *here.page().findChild<OutputText*>();
+    QTRY_COMPARE_WITH_TIMEOUT(output.toPlainText(), QString("epoch 1\n100%"), patience_ms);
+    QVERIFY(here.run()->running());
+    here.keep_picture("output");
+    QTest::keyClick(&output, Qt::Key_Space); // still the key of the run
+    QTRY_VERIFY_WITH_TIMEOUT(here.run()->paused(), patience_ms);
+    QTest::mouseClick(&here.tabs(), Qt::LeftButton, {}, here.tabs().tabRect(0).center());
+    here.plots().setFocus();
+    QTest::keyClick(&here.plots(), Qt::Key_F, Qt::ControlModifier);
+    QVERIFY(output.isVisible());
+    QTest::keyClicks(QApplication::focusWidget(), "epoch 1");
+    QCOMPARE(here.named<QLabel>("output-hits")->text(), QString("1 of 1"));
+    here.keep_picture("output-search");
+    end_run(here);
+    // Another run has none; the tab that was chosen is there again for the next program.
+    here.bench().start_run(small_run(3));
+    QTRY_VERIFY_WITH_TIMEOUT(here.run()->spec() && !here.run()->spec()->program, patience_ms);
+    QVERIFY(!here.tabs().isVisible());
+    QVERIFY(here.table().isVisible());
+    QVERIFY(!why_not(*here.action("Search the program's output")).isEmpty());
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench().engine().idle(), patience_ms);
+    QVERIFY(here.page().state()["output"].toBool());
+    here.bench().open({1});
+    QTRY_VERIFY_WITH_TIMEOUT(output.isVisible() && output.toPlainText() == "epoch 1\n100%", patience_ms);
   }
 
   /// The readings of a program on the host are of its process, and its budget is of its training.

@@ -1,8 +1,12 @@
 #include <QLabel>
+#include <QPushButton>
+#include <QTemporaryFile>
 #include <QTest>
 
 #include "test_events.h"
 #include "test_program.h"
+#include "ui/output/output_text.h"
+#include "ui/output/output_view.h"
 #include "ui/runs/run_details.h"
 #include "ui/workbench/output_box.h"
 #include "ui/workbench_test.h"
@@ -24,15 +28,24 @@ struct DetailsHere {
     add(Status::failed, "exit status 2", R"({"tail":"","file":"x"})");
     add(Status::stopped, "the sweep was cancelled", {});
     add(Status::finished, "", {});
+    add(Status::finished, "", {}, {});
     rows = store::RunReader(bench.database()).list();
   }
 
-  void add(telemetry::RunStatus status, const std::string& reason, const std::string& output_json) {
+  /// Of a program whose output is in this file; of the engine, without one.
+  void add(telemetry::RunStatus status, const std::string& reason, const std::string& output_json,
+           const std::optional<std::string>& file = "/no/such/file") {
     run::RunSpec spec;
-    spec.program = run::ProgramSpec{.command = {"python", "train.py"}};
+    if (file)
+      spec.program = run::ProgramSpec{.command = {"python", "train.py"}};
     store::CompleteRun run;
     run.uid = std::string(31, '0') + std::to_string(++added);
     run.spec_json = run::to_json(spec);
+    if (file) {
+      run::RunStart start;
+      start.program = run::ProgramStart{.output = *file};
+      run.start_json = run::to_json(start);
+    }
     run.outcome.status = status;
     run.outcome.reason = reason;
     run.events = {event_of(1, 1, "odd")};
@@ -43,11 +56,13 @@ struct DetailsHere {
 
   QString reason() { return details.findChild<QLabel*>("reason")->text(); }
   OutputBox& output() { return *details.findChild<OutputBox*>(); }
+  QPushButton& button() { return *details.findChild<QPushButton*>(); }
+  QString whole_output() { return details.findChild<OutputText*>()->toPlainText(); }
 
   WorkbenchHere bench;
   int added = 0;
   std::vector<store::RunRow> rows;
-  RunDetails details{bench->run_database()};
+  RunDetails details{bench->run_database(), bench->theme()};
 };
 
 } // namespace
@@ -75,9 +90,35 @@ private Q_SLOTS:
     QTRY_VERIFY_WITH_TIMEOUT(here.details.isVisible(), patience_ms);
     QCOMPARE(here.reason(), QString("the sweep was cancelled"));
     QVERIFY(!here.output().isVisibleTo(&here.details));
-    here.details.show_run(&here.rows[3]); // nothing is to be said of it
+    here.details.show_run(&here.rows[4]); // nothing is to be said of it
     QVERIFY(here.details.isHidden());
     here.details.show_run(nullptr);
+    QVERIFY(here.details.isHidden());
+  }
+
+  /// Also of a run that has finished, and of the next one that is selected.
+  void the_whole_output_of_a_program_is_shown_on_request() {
+    QTemporaryFile file;
+    QVERIFY(file.open());
+    file.write("epoch 1\r\nloss 0.5\n");
+    file.flush();
+    DetailsHere here;
+    here.add(telemetry::RunStatus::finished, "", {}, file.fileName().toStdString());
+    here.rows = store::RunReader(here.bench.database()).list();
+    here.details.show_run(&here.rows[5]);
+    QTRY_VERIFY_WITH_TIMEOUT(here.details.isVisible(), patience_ms);
+    QCOMPARE(here.reason(), QString("python train.py"));
+    QCOMPARE(here.button().text(), QString("Show output"));
+    QTest::mouseClick(&here.button(), Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(here.whole_output(), QString("epoch 1\nloss 0.5\n"), patience_ms);
+    here.details.show_run(&here.rows[0]); // whose file is gone
+    QTRY_COMPARE_WITH_TIMEOUT(here.whole_output(), QString("Traceback\n  load('train')\nKeyError: 'train'"),
+                              patience_ms);
+    QVERIFY(!here.output().isVisible());
+    QTest::mouseClick(&here.button(), Qt::LeftButton);
+    QTRY_VERIFY_WITH_TIMEOUT(here.output().isVisible(), patience_ms);
+    QVERIFY(!here.details.findChild<OutputView*>()->isVisible());
+    here.details.show_run(&here.rows[4]);
     QVERIFY(here.details.isHidden());
   }
 
