@@ -29,20 +29,18 @@ QString strategy_help(const search::Strategy& strategy) {
 } // namespace
 
 FindHeader::FindHeader(const Actions& actions, QWidget* parent)
-    : QWidget(parent), chips_(new ChipRow(this)), activity_(dimmed_label({}, this)),
-      log_(new QCheckBox(tr("Log scale"), this)), strategy_(new QComboBox(this)) {
+    : QWidget(parent), setup_(actions.setup), chips_(new ChipRow(this)), change_(plain_button(tr("Change…"), this)),
+      activity_(dimmed_label({}, this)), log_(new QCheckBox(tr("Log scale"), this)), strategy_(new QComboBox(this)) {
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(8);
   row->addWidget(page_title(tr("Find the batch size"), this));
   row->addWidget(chips_);
-  auto* change = plain_button(tr("Change…"), this);
-  change->setObjectName(QStringLiteral("change"));
-  change->setCheckable(true);
-  change->setToolTip(actions.setup->toolTip());
-  connect(change, &QPushButton::clicked, actions.setup, &QAction::setChecked);
-  connect(actions.setup, &QAction::toggled, change, &QPushButton::setChecked);
-  row->addWidget(change);
+  change_->setObjectName(QStringLiteral("change"));
+  connect(change_, &QPushButton::clicked, setup_, &QAction::trigger);
+  connect(setup_, &QAction::toggled, change_, &QPushButton::setChecked);
+  row->addWidget(change_);
+  show_change(false);
   row->addStretch(1);
   activity_->setMinimumWidth(1); // texts must fit the window, not enlarge it
   row->addWidget(activity_);
@@ -81,7 +79,7 @@ QPushButton* FindHeader::bind(QPushButton* button, QAction* action, const char* 
 
 void FindHeader::show_settings(const QStringList& settings, bool program) {
   const QStringList names = program
-                                ? QStringList{tr("Command"), tr("Memory budget")}
+                                ? QStringList{tr("Program"), tr("Memory budget")}
                                 : QStringList{tr("Model"), tr("Data"), tr("Optimizer"), tr("Device and memory budget")};
   QList<ChipRow::Chip> chips;
   for (qsizetype i = 0; i < settings.size(); ++i) {
@@ -89,6 +87,12 @@ void FindHeader::show_settings(const QStringList& settings, bool program) {
     chips << ChipRow::Chip{shown, shown == settings[i] ? names[i] : tr("%1: %2").arg(names[i], settings[i])};
   }
   chips_->set_chips(chips);
+}
+
+void FindHeader::show_change(bool elsewhere) {
+  change_->setCheckable(!elsewhere);
+  change_->setChecked(!elsewhere && setup_->isChecked());
+  change_->setToolTip(elsewhere ? tr("Open the New run form with this program") : setup_->toolTip());
 }
 
 void FindHeader::show_state(const State& state) {

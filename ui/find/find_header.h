@@ -37,6 +37,8 @@ public:
   void show_state(const State& state);
   /// The settings that are searched, in the order of described(); `program`: of the user's own program.
   void show_settings(const QStringList& settings, bool program);
+  /// What the button for other settings does: `elsewhere`: it leads to another page.
+  void show_change(bool elsewhere);
 
   QString strategy() const;
   void set_strategy(const QString& strategy); ///< an unknown one is ignored
@@ -50,7 +52,9 @@ private:
   void make_strategies();
   QPushButton* bind(QPushButton* button, QAction* action, const char* name);
 
+  QAction* setup_;
   ChipRow* chips_;
+  QPushButton* change_;
   QLabel* activity_;
   QCheckBox* log_;
   QComboBox* strategy_;

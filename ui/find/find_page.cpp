@@ -20,6 +20,7 @@
 #include "ui/find/probe_card.h"
 #include "ui/find/search_list.h"
 #include "ui/find/search_plots.h"
+#include "ui/texts/spec_texts.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/format.h"
 #include "ui/workbench/known_memory.h"
@@ -76,9 +77,16 @@ void FindPage::make_actions() {
   setup_action_ = make_command(this, tr("Change search settings"), tr("Model, data, device and memory budget"),
                                Qt::CTRL | Qt::Key_E);
   setup_action_->setCheckable(true);
-  connect(setup_action_, &QAction::toggled, this, [this](bool shown) {
-    setup_->setVisible(shown);
+  connect(setup_action_, &QAction::toggled, this, [this] {
+    show_setup();
     request_forecast();
+  });
+  // A program's fields are always seen, and the rest of it is on another page.
+  connect(setup_action_, &QAction::triggered, this, [this](bool checked) {
+    if (!of_program())
+      return;
+    setup_action_->setChecked(!checked);
+    workbench_.propose_run(setup_->spec());
   });
 }
 
@@ -132,7 +140,7 @@ QWidget* FindPage::make_body() {
               goal_->show_sizes(sizes);
           });
   connect(answer_, &AnswerCard::again_wanted, this, &FindPage::find);
-  connect(answer_, &AnswerCard::settings_wanted, this, [this] { setup_action_->setChecked(true); });
+  connect(answer_, &AnswerCard::settings_wanted, this, &FindPage::change_settings);
   connect(probes_, &ProbeCard::chosen, this, [this](int number, qint64 batch) {
     plots_->choose(number);
     show_size(batch);
@@ -154,12 +162,16 @@ void FindPage::follow_workbench() {
   connect(&forecaster_, &Forecaster::computed, this, &FindPage::show_forecast);
   connect(&forecaster_, &Forecaster::refused, this, [this] { setup_->show_forecast({}); });
   connect(setup_, &FindSetup::changed, this, [this] {
+    show_setup();
     request_forecast();
     show_settings();
     show_header();
   });
   connect(setup_, &FindSetup::all_settings_wanted, this, [this] { workbench_.propose_run(setup_->spec()); });
-  connect(&workbench_, &Workbench::run_proposed, setup_, &FindSetup::set_spec);
+  connect(&workbench_, &Workbench::run_proposed, this, [this](const run::RunSpec& spec) {
+    if (!shown_ || (!spec.program && !of_program()))
+      setup_->set_spec(spec);
+  });
   connect(&workbench_.theme(), &Theme::changed, this, &FindPage::refresh); // line samples
   connect(&workbench_.run_database(), &RunDatabase::searches_changed, this, [this] {
     if (shown_)
@@ -221,10 +233,8 @@ void FindPage::find() {
     return;
   setup_->set_strategy(header_->strategy());
   const auto request = setup_->request();
-  if (!request) {
-    setup_action_->setChecked(true);
-    return;
-  }
+  if (!request)
+    return reveal_setup();
   workbench_.start_search(*request);
 }
 
@@ -250,8 +260,35 @@ void FindPage::show_search(const KnownSearch& search) {
 
 void FindPage::take_settings() {
   header_->set_strategy(shown_.view().strategy);
-  if (!setup_action_->isChecked())
+  if (!setup_action_->isChecked() || shown_.spec().program)
     setup_->set_spec(shown_.spec());
+  keep_to_program();
+}
+
+void FindPage::keep_to_program() {
+  if (shown_ && shown_.spec().program != setup_->spec().program)
+    setup_->set_spec(shown_.spec());
+}
+
+bool FindPage::of_program() const {
+  return setup_->spec().program.has_value();
+}
+
+void FindPage::show_setup() {
+  setup_->setVisible(setup_action_->isChecked() || of_program());
+  header_->show_change(of_program());
+}
+
+void FindPage::reveal_setup() {
+  if (!of_program())
+    setup_action_->setChecked(true);
+}
+
+void FindPage::change_settings() {
+  if (of_program())
+    workbench_.propose_run(setup_->spec());
+  else
+    setup_action_->setChecked(true);
 }
 
 /// Shown instead of nothing, and instead of a search that was cancelled before its first trial.
@@ -260,6 +297,7 @@ void FindPage::show_last_answer() {
   shown_ = searches.isEmpty() ? KnownSearch{} : searches.last();
   if (shown_)
     header_->set_strategy(shown_.view().strategy);
+  keep_to_program();
   error_shown_ = false;
   plots_->choose(0);
   show_lists();
@@ -276,7 +314,10 @@ void FindPage::show_lists() {
 /// For the shown answer, whatever is searched next; without an answer, for the next search.
 void FindPage::show_settings() {
   const run::RunSpec spec = shown_ ? shown_.spec() : setup_->spec();
-  header_->show_settings(described(spec), spec.program.has_value());
+  QStringList settings = described(spec);
+  if (spec.program) // its command is in the fields
+    settings.front() = subject_of(spec);
+  header_->show_settings(settings, spec.program.has_value());
 }
 
 void FindPage::show_header() {
@@ -354,13 +395,12 @@ void FindPage::showEvent(QShowEvent* event) {
 }
 
 void FindPage::request_forecast() {
-  if (!isVisible() || !setup_action_->isChecked())
-    return;
-  const run::RunSpec spec = setup_->spec();
-  if (!spec.program)
-    return forecaster_.request(spec);
-  forecaster_.cancel(); // only its own steps show what a program needs
-  setup_->show_forecast({});
+  if (of_program()) { // only its own steps show what it needs
+    forecaster_.cancel();
+    return setup_->show_forecast({});
+  }
+  if (isVisible() && setup_action_->isChecked())
+    forecaster_.request(setup_->spec());
 }
 
 void FindPage::show_forecast(const std::shared_ptr<const run::Forecast>& forecast) {
@@ -385,7 +425,7 @@ void FindPage::show_failure(const QString& error) {
 
 void FindPage::show_error(const SearchView& failed) {
   setup_->show_error(failed.error_field, failed.error);
-  setup_action_->setChecked(true); // where the user can correct it
+  reveal_setup();
 }
 
 run::RunSpec FindPage::answered(qint64 batch) const {
@@ -412,6 +452,7 @@ QJsonObject FindPage::state() const {
 void FindPage::restore(const QJsonObject& state) {
   header_->set_strategy(state["strategy"].toString());
   setup_->restore(state["setup"].toObject());
+  keep_to_program();
   setup_action_->setChecked(state["setup_shown"].toBool());
   log_action_->setChecked(state["log"].toBool());
 }

@@ -57,6 +57,13 @@ private:
   void show_lists();
   /// Takes over fields and strategy of the search that is shown, unless the user is editing them.
   void take_settings();
+  /// The next search is of the same program as the one that is shown, and of none beside a search of a built-in
+  /// network.
+  void keep_to_program();
+  bool of_program() const; ///< the next search
+  void show_setup();
+  void reveal_setup();    ///< where the user can correct it
+  void change_settings(); ///< as the user wants to
   bool searching() const; ///< the search that is shown is running
   void refresh();
   void show_size(std::optional<std::int64_t> batch);

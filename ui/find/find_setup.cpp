@@ -42,8 +42,13 @@ FindSetup::FindSetup(QWidget* parent) : QWidget(parent) {
   forecast_->setObjectName(QStringLiteral("forecast"));
   column->addWidget(forecast_);
   command_ = add_option(tr("Command"), QStringLiteral("command"), tr("Your own program; the New run form changes it"));
-  command_->edit()->setReadOnly(true);
-  row->addWidget(command_, 7);
+  folder_ =
+      add_option(tr("Folder"), QStringLiteral("folder"), tr("Where the program runs; the New run form changes it"));
+  folder_->edit()->setPlaceholderText(tr("the one of this window"));
+  for (LabelledEdit* of_program : {command_, folder_})
+    of_program->edit()->setReadOnly(true);
+  row->addWidget(command_, 5);
+  row->addWidget(folder_, 3);
   for (const auto& [key, stretch] : {std::pair{"model", 3},
                                      {"data", 3},
                                      {"optimizer", 1},
@@ -62,7 +67,9 @@ FindSetup::FindSetup(QWidget* parent) : QWidget(parent) {
   auto* all = plain_button(tr("All settings…"), this);
   all->setToolTip(tr("Open the New run form with these settings"));
   connect(all, &QPushButton::clicked, this, &FindSetup::all_settings_wanted);
-  auto* at_fields_height = new QVBoxLayout;
+  all_ = new QWidget(this);
+  auto* at_fields_height = new QVBoxLayout(all_);
+  at_fields_height->setContentsMargins(0, 0, 0, 0);
   at_fields_height->addWidget(dimmed_label({}, this));
   at_fields_height->addWidget(all);
   elsewhere_ = new NoteLine(*all, this); // above the fields that lead to its errors
@@ -70,7 +77,7 @@ FindSetup::FindSetup(QWidget* parent) : QWidget(parent) {
   at_fields_height->addWidget(elsewhere_);
   at_fields_height->addStretch();
   at_fields_height->setSpacing(2);
-  row->addLayout(at_fields_height);
+  row->addWidget(all_);
   set_strategy(QString::fromStdString(strategy_));
   set_spec({});
 }
@@ -107,13 +114,18 @@ void FindSetup::set_spec(const run::RunSpec& spec) {
   check();
 }
 
-/// A program has a command instead of model and data.
+/// A program has a command and a folder instead of model and data.
 void FindSetup::show_fields() {
-  command_->setVisible(spec_.program.has_value());
-  if (spec_.program) {
-    command_->set_text(QString::fromStdString(shell_line(spec_.program->command)));
-    command_->edit()->setCursorPosition(0);
-  }
+  const auto show = [this](LabelledEdit* edit, const std::string& text) {
+    edit->setVisible(spec_.program.has_value());
+    edit->set_text(QString::fromStdString(text));
+    if (!text.empty()) // it may be longer than its field
+      edit->edit()->setToolTip(edit->text());
+    edit->edit()->setCursorPosition(0);
+  };
+  show(command_, spec_.program ? shell_line(spec_.program->command) : std::string());
+  show(folder_, spec_.program ? spec_.program->folder : std::string());
+  all_->setVisible(!spec_.program);
   for (const auto& [key, edit] : fields_)
     edit->setVisible(!spec_.program || run::spec_field(key).for_programs);
 }

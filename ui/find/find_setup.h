@@ -18,7 +18,7 @@ class LabelledEdit;
 class NoteLine;
 
 /// What to search and how, in one row of fields with error messages in place. The rest of the spec comes from the new
-/// run form or the last job.
+/// run form or the last job. A program of the user's own is named by its command and folder.
 class FindSetup : public QWidget {
   Q_OBJECT
 
@@ -55,7 +55,10 @@ private:
   run::RunSpec spec_;
   std::string strategy_ = "predictive";
   std::map<std::string, LabelledEdit*> fields_; ///< by spec key
-  LabelledEdit* command_ = nullptr;             ///< of the user's own program, instead of model and data; read-only
+  // Of the user's own program, instead of model and data; read-only.
+  LabelledEdit* command_ = nullptr;
+  LabelledEdit* folder_ = nullptr;
+  QWidget* all_ = nullptr; ///< leads to the rest of the settings; a program has the page's own button
   LabelledEdit* start_ = nullptr;
   LabelledEdit* factor_ = nullptr;
   QLabel* forecast_ = nullptr;
