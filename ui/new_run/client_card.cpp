@@ -25,7 +25,7 @@ const QString plain_loop = QStringLiteral("import batchscope\n"
 
 } // namespace
 
-ClientCard::ClientCard(QWidget* parent) : Card(tr("For a plain PyTorch loop: three lines"), parent) {
+ClientCard::ClientCard(QWidget* parent) : Card(tr("Level 3 in a plain PyTorch loop: three lines"), parent) {
   auto* code = new QLabel(plain_loop.trimmed(), this);
   code->setTextFormat(Qt::PlainText);
   code->setProperty("kind", QStringLiteral("code"));

@@ -4,8 +4,8 @@
 
 namespace batchscope::ui {
 
-/// "For a plain PyTorch loop: three lines": what to add to one's own loop, to copy, and the file that it imports. UI
-/// thread.
+/// "Level 3 in a plain PyTorch loop: three lines": what to add to one's own loop, to copy, and the file that it
+/// imports. UI thread.
 class ClientCard : public Card {
   Q_OBJECT
 

@@ -38,8 +38,8 @@ const std::vector<run::SpecField>& program_fields() {
       {.key = "attach",
        .label = "Attach",
        .choices = {attach_choice, no_attach_choice},
-       .help = "auto finds the Trainer of transformers or Lightning that the program uses and steers it, with nothing "
-               "changed in your code",
+       .help = "auto finds the Trainer of transformers or Lightning, or else the training loop of PyTorch, that the "
+               "program uses and steers it, with nothing changed in your code",
        .default_text = attach_choice,
        .option = "--attach",
        .kind = Kind::choice},

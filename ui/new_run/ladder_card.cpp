@@ -67,7 +67,7 @@ void LadderCard::show_program(bool takes_batch, bool attach, const program::Tryo
   show_rung(0, sized,
             takes_batch ? QString()
             : sized     ? tr("the size is given to its loader")
-            : attach    ? tr("Put {batch} into the command line, unless its Trainer is attached to")
+            : attach    ? tr("Put {batch} into the command line, unless its Trainer or its loader is attached to")
                         : QString());
   for (std::size_t i = 1; i < rungs_.size(); ++i)
     show_rung(i, level >= static_cast<int>(i), {});
@@ -96,8 +96,13 @@ QString LadderCard::verdict(bool attach, const program::Tryout& tried) const {
   else if (tried.status == telemetry::RunStatus::failed && tried.steps == 0 && tried.level() == 0)
     sentences.append(tr("It failed before its first step, so it is not known what works on it."));
   else if (tried.level() == 0)
-    sentences.append(
-        tr("It reported nothing: it uses neither a Trainer that BatchScope knows nor batchscope.start()."));
+    sentences.append(attach
+                         ? tr("It reported nothing: no training loop of PyTorch was seen in it, and it does not call "
+                              "batchscope.start().")
+                         : tr("It reported nothing: it is not attached to, and does not call batchscope.start()."));
+  else if (tried.level() == 2 && attach)
+    sentences.append(tr("It reached level 2 of 3. An out-of-memory error is not undone within its step: it is "
+                        "prevented, or the program is started again with a size that fits."));
   else
     sentences.append(tr("It reached level %1 of 3.").arg(tried.level()));
   for (const telemetry::Reason& remark : tried.remarks)

@@ -196,6 +196,66 @@ private Q_SLOTS:
     QVERIFY(here.says("Not tested yet"));
   }
 
+  /// Its size follows; a step cannot be split. Nothing was changed in it, and its framework is not known.
+  void a_loop_that_is_attached_to_is_of_level_2() {
+    const ProgramRuns runs;
+    ProgramHere here;
+    here.set("command", "python3 " + here.write("train.py", QByteArray(pretended_loader) + R"(
+loader = Sizes(run, 16, 1000)
+while True:
+    loader.fetch()
+    run.step(loss=1)
+)"));
+    QVERIFY(here.says("unless its Trainer or its loader is attached to"));
+    here.click("Test");
+    QTRY_VERIFY_WITH_TIMEOUT(here.says("16, changed to 8 as asked"), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.says("It reached level 2 of 3."), patience_ms);
+    QVERIFY(here.says("the size is given to its loader"));
+    QVERIFY(here.says("at the very next step; schedules, dragging"));
+    QVERIFY(here.says("not undone within its step: it is prevented, or the program is started again"));
+    QVERIFY(here.says("Compute gradients with run.backward"));
+    here.set("attach", "none");
+    QVERIFY(here.says("Not tested yet"));
+    here.click("Test");
+    QTRY_VERIFY_WITH_TIMEOUT(here.says("It reached level 2 of 3."), patience_ms);
+    QVERIFY(!here.says("started again"));
+  }
+
+  void a_loop_that_is_only_watched_says_why() {
+    const ProgramRuns runs;
+    ProgramHere here;
+    here.set("command", "python3 " + here.write("train.py", R"(
+import batchscope
+try:
+    from batchscope.reasons import Reason
+except ImportError:  # as one file
+    from batchscope import Reason
+run = batchscope.start()
+run._watch_only(Reason("iterable-dataset", "in English"))
+for step in range(5):
+    run.step(loss=1)
+)"));
+    here.click("Test");
+    QTRY_VERIFY_WITH_TIMEOUT(
+        here.says("Level 1: the batch size of an IterableDataset can only be set before it begins."), patience_ms);
+    QVERIFY(here.says("pause, one step, stop"));
+    QVERIFY(here.says("Wrap the loader"));
+    QVERIFY(!here.says("started again"));
+  }
+
+  void a_program_in_which_no_loop_was_seen_says_so() {
+    const ProgramRuns runs;
+    for (const bool attach : {true, false}) {
+      ProgramHere here;
+      here.set("command", "sh -c 'exit 0'");
+      here.set("attach", attach ? "auto" : "none");
+      here.click("Test");
+      QTRY_VERIFY_WITH_TIMEOUT(here.says(attach ? "no training loop of PyTorch was seen in it, and it does not call"
+                                                : "it is not attached to, and does not call"),
+                               patience_ms);
+    }
+  }
+
   void a_tested_program_can_be_planned() {
     const ProgramRuns runs;
     ProgramHere here;
