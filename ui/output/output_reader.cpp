@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "core/base/descriptor.h"
 #include "ui/texts/terminal_text.h"
@@ -31,7 +32,7 @@ private:
   const QByteArray name_;
   bool begun_ = false;
   bool caught_up_ = false;
-  bool within_line_ = false; ///< of the text in front of what is read; up to its end it is left out
+  bool within_line_ = false; ///< the next piece begins within one, whose rest is left out
   std::uint64_t position_ = 0;
   QStringDecoder decoder_{QStringDecoder::Utf8};
   TerminalText text_;
@@ -92,12 +93,10 @@ void OutputReader::File::begin(std::uint64_t position) {
 }
 
 void OutputReader::File::take(QByteArray bytes) {
-  if (within_line_) {
+  if (std::exchange(within_line_, false)) { // unless that is a very long one
     const auto end = std::find_if(bytes.cbegin(), bytes.cend(), [](char c) { return c == '\n' || c == '\r'; });
-    if (end == bytes.cend())
-      return;
-    bytes.remove(0, end + 1 - bytes.cbegin());
-    within_line_ = false;
+    if (end != bytes.cend())
+      bytes.remove(0, end + 1 - bytes.cbegin());
   }
   text_.write(QString(decoder_(bytes)));
 }

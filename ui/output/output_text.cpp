@@ -50,12 +50,16 @@ void OutputText::clear_lines() {
 }
 
 void OutputText::replace_from(qint64 from, const QStringList& lines) {
-  const QStringList here = from >= first_ ? lines : lines.mid(std::min(first_ - from, qint64{lines.size()}));
+  QStringList here = from >= first_ ? lines : lines.mid(std::min(first_ - from, qint64{lines.size()}));
+  from = std::max(from, first_);
+  const bool known = from - first_ < document()->blockCount();
+  if (!here.isEmpty() && here.last().isEmpty() && (here.size() > 1 || !known))
+    here.removeLast(); // nothing was written to it yet
   if (here.isEmpty())
     return;
   const QScopedValueRollback guard(changing_, true);
   const QTextBlock top = firstVisibleBlock(); // stays valid while lines above it are removed
-  write(std::max(from, first_), here);
+  write(from, here);
   leave_out_first_lines();
   if (!follows_ && top.isValid())
     verticalScrollBar()->setValue(top.firstLineNumber());
@@ -175,8 +179,8 @@ void OutputText::mark_hits() {
   const auto& hits = hits_.all();
   auto hit = std::lower_bound(hits.begin(), hits.end(), LineHits::Hit{number_of(block), 0});
   QTextEdit::ExtraSelection mark;
-  mark.format.setBackground(theme_.color(Role::warning));
-  mark.format.setForeground(theme_.color(Role::card));
+  mark.format.setBackground(theme_.color(Role::chosen));
+  mark.format.setForeground(theme_.color(Role::accent));
   mark.cursor = QTextCursor(document());
   const auto seen = [this](const QTextBlock& place) {
     return place.isValid() && blockBoundingGeometry(place).translated(contentOffset()).top() <= viewport()->height();

@@ -22,9 +22,9 @@ public:
   explicit OutputText(const Theme& theme, QWidget* parent = nullptr);
 
   void clear_lines();
-  /// Lines from number `from` on, counted from 0, are now these; lines above stay.
+  /// Lines from number `from` on, counted from 0, are now these; lines above stay. An empty one at the end is not
+  /// shown.
   void replace_from(qint64 from, const QStringList& lines);
-  /// Without the last one while nothing was written to it.
   qint64 line_count() const;
   bool has_left_out() const { return first_ > 0; } ///< lines at the top, because there were too many
 

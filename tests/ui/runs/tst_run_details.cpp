@@ -110,7 +110,7 @@ private Q_SLOTS:
     QCOMPARE(here.reason(), QString("python train.py"));
     QCOMPARE(here.button().text(), QString("Show output"));
     QTest::mouseClick(&here.button(), Qt::LeftButton);
-    QTRY_COMPARE_WITH_TIMEOUT(here.whole_output(), QString("epoch 1\nloss 0.5\n"), patience_ms);
+    QTRY_COMPARE_WITH_TIMEOUT(here.whole_output(), QString("epoch 1\nloss 0.5"), patience_ms);
     here.details.show_run(&here.rows[0]); // whose file is gone
     QTRY_COMPARE_WITH_TIMEOUT(here.whole_output(), QString("Traceback\n  load('train')\nKeyError: 'train'"),
                               patience_ms);
