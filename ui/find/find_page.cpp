@@ -37,8 +37,6 @@ FindPage::FindPage(Workbench& workbench, QWidget* parent)
     : Page(parent), workbench_(workbench), forecaster_(workbench.engine().data()),
       goal_reader_(workbench.run_database().database()) {
   make_actions();
-  setup_ = new FindSetup(this);
-  setup_->hide();
   empty_ = new EmptyState(tr("Which batch size?"),
                           tr("A search makes a few training steps at several batch sizes and restores the weights. It "
                              "finds the largest that fits in memory, a safe "
@@ -53,6 +51,8 @@ FindPage::FindPage(Workbench& workbench, QWidget* parent)
   layout->setSpacing(10);
   header_ = new FindHeader({.find = find_action_, .cancel = cancel_action_, .log = log_action_, .setup = setup_action_},
                            this);
+  setup_ = new FindSetup(this); // the last that gets the keyboard: its fields are not what the page is opened for
+  setup_->hide();
   connect(header_, &FindHeader::strategy_chosen, setup_, &FindSetup::set_strategy);
   layout->addWidget(header_);
   layout->addWidget(setup_);

@@ -45,8 +45,10 @@ FindSetup::FindSetup(QWidget* parent) : QWidget(parent) {
   folder_ =
       add_option(tr("Folder"), QStringLiteral("folder"), tr("Where the program runs; the New run form changes it"));
   folder_->edit()->setPlaceholderText(tr("the one of this window"));
-  for (LabelledEdit* of_program : {command_, folder_})
+  for (LabelledEdit* of_program : {command_, folder_}) {
     of_program->edit()->setReadOnly(true);
+    of_program->edit()->setFocusPolicy(Qt::ClickFocus); // to copy from it
+  }
   row->addWidget(command_, 5);
   row->addWidget(folder_, 3);
   for (const auto& [key, stretch] : {std::pair{"model", 3},

@@ -1,11 +1,14 @@
+#include <QTabBar>
 #include <QTimer>
 
 #include "core/search/run_search.h"
 #include "core/store/run_store.h"
 #include "test_program.h"
 #include "tests/core/program/program_runs.h"
+#include "ui/live/live_page.h"
 #include "ui/new_run/field_editor.h"
 #include "ui/new_run/spec_form.h"
+#include "ui/output/output_text.h"
 #include "ui/window/all_pages.h"
 
 using namespace batchscope;
@@ -69,7 +72,8 @@ private Q_SLOTS:
     QVERIFY(search::search_result_from_json(store::RunReader(here.database()).search_json(1)).interrupted);
   }
 
-  /// Each line is a step, and what is no text is no reason to stand still: the window's loop turns while they come.
+  /// Each line is a step, and what is no text is no reason to stand still: the window's loop turns while they come, and
+  /// while they are shown.
   void a_program_that_writes_more_than_can_be_read_holds_nothing_up_data() {
     QTest::addColumn<QString>("source");
     QTest::newRow("lines") << "for i in range(100000): print('step', i, 'loss=0.5')";
@@ -83,6 +87,8 @@ private Q_SLOTS:
     AllPages here;
     run::RunSpec spec = runs.python(source.toStdString());
     spec.program->metrics = {{"loss", "loss=([0-9.]+)"}};
+    here.window().findChild<QTabBar*>("run-tabs")->setCurrentIndex(1);
+    auto& output = *here.window().findChild<LivePage*>()->findChild<OutputText*>();
     int turns = 0;
     qint64 longest = 0;
     QElapsedTimer since;
@@ -99,6 +105,9 @@ private Q_SLOTS:
     QTRY_VERIFY_WITH_TIMEOUT(here.bench().engine().idle() && here.run() && !here.run()->running(), patience_ms);
     QCOMPARE(here.run()->status(), QString("finished"));
     QVERIFY(here.run()->steps() >= 1);
+    QTRY_VERIFY_WITH_TIMEOUT(output.document()->lastBlock().text().endsWith("loss=0.5"), patience_ms);
+    QVERIFY(output.isVisible());
+    QVERIFY(output.document()->characterCount() <= OutputText::most_characters);
     qInfo("%lld steps; the loop turned %d times in %lld ms and was held for %lld ms at most",
           static_cast<long long>(here.run()->steps()), turns, static_cast<long long>(whole.elapsed()),
           static_cast<long long>(longest));
