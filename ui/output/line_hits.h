@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <optional>
+#include <tuple>
 
 namespace batchscope::ui {
 
@@ -15,7 +16,8 @@ public:
     qint64 line = 0;
     qsizetype column = 0;
 
-    auto operator<=>(const Hit&) const = default;
+    bool operator==(const Hit&) const = default;
+    bool operator<(const Hit& other) const { return std::tie(line, column) < std::tie(other.line, other.column); }
   };
 
   /// Searches another text, in no lines yet; empty: finds nothing.

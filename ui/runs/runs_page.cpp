@@ -84,6 +84,7 @@ QWidget* RunsPage::make_header() {
   row->setSpacing(gap);
   count_ = new Pill;
   filter_ = new QLineEdit;
+  filter_->setObjectName(QStringLiteral("filter"));
   filter_->setPlaceholderText(tr("Filter: words, or batch >= 64 and accuracy > 97%"));
   filter_->setAccessibleName(tr("Filter"));
   filter_->setClearButtonEnabled(true);

@@ -14,9 +14,11 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QStackedWidget>
+#include <QTemporaryFile>
 #include <QTest>
 
 #include "test_program.h"
+#include "ui/output/output_text.h"
 #include "ui/runs/run_columns.h"
 #include "ui/runs/run_table.h"
 #include "ui/runs/runs_page.h"
@@ -93,7 +95,7 @@ struct PageHere {
   std::vector<std::int64_t> ids;
   RunsPage page{*bench};
   RunTable* table = page.findChild<RunTable*>();
-  QLineEdit* filter = page.findChild<QLineEdit*>();
+  QLineEdit* filter = page.findChild<QLineEdit*>("filter");
 };
 
 } // namespace
@@ -312,6 +314,42 @@ private Q_SLOTS:
     QCOMPARE(here.table->selected_runs().size(), std::size_t(1));
   }
 
+  /// Ctrl+F is the page's filter, too.
+  void the_output_of_a_program_is_searched_where_the_keyboard_is() {
+    QTemporaryFile file;
+    QVERIFY(file.open());
+    file.write("loss 2\nloss 1\n");
+    file.flush();
+    PageHere here({"cnn"});
+    run::RunSpec spec;
+    spec.program = run::ProgramSpec{.command = {"python", "train.py"}};
+    run::RunStart start;
+    start.program = run::ProgramStart{.output = file.fileName().toStdString()};
+    store::NewRun run;
+    run.spec_json = run::to_json(spec);
+    run.start_json = run::to_json(start);
+    const std::int64_t id = store::RunStore(here.bench.database()).add_finished(run, finished_run(2).outcome);
+    here.bench->run_database().refresh();
+    QTRY_VERIFY_WITH_TIMEOUT(here.cell(id, name_column).isValid(), patience_ms);
+    here.click(id);
+    QTRY_VERIFY_WITH_TIMEOUT(here.button("Show output")->isVisible(), patience_ms);
+    QTest::mouseClick(here.button("Show output"), Qt::LeftButton);
+    auto& output = *here.page.findChild<OutputText*>();
+    QTRY_COMPARE_WITH_TIMEOUT(output.toPlainText(), QString("loss 2\nloss 1"), patience_ms);
+    QVERIFY(output.hasFocus());
+    QTest::keyClick(&output, Qt::Key_F, Qt::ControlModifier);
+    auto& field = *here.page.findChild<QLineEdit*>("output-search");
+    QVERIFY(field.hasFocus());
+    QTest::keyClicks(&field, "loss");
+    QCOMPARE(here.page.findChild<QLabel*>("output-hits")->text(), QString("1 of 2"));
+    QTest::keyClick(&field, Qt::Key_Escape);
+    QVERIFY(output.hasFocus());
+    QTest::keyClick(here.table, Qt::Key_F, Qt::ControlModifier);
+    QVERIFY(here.filter->hasFocus());
+    here.click(1); // of the engine
+    QTRY_VERIFY_WITH_TIMEOUT(!output.isVisible(), patience_ms);
+  }
+
   void rows_that_change_leave_the_person_alone() {
     QStringList names;
     for (int i = 0; i < 60; ++i)
@@ -366,7 +404,7 @@ private Q_SLOTS:
   void a_filter_that_cannot_be_read_moves_nothing() {
     PageHere here({"a", "b"});
     const QRect before = here.table->geometry();
-    auto* filter = here.page.findChild<QLineEdit*>();
+    auto* filter = here.page.findChild<QLineEdit*>("filter");
     QTest::keyClicks(filter, "accuracy > 97");
     const auto* error = here.page.findChild<QLabel*>("filter-error");
     QTRY_VERIFY(error->isVisible());
