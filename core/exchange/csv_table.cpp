@@ -31,7 +31,7 @@ std::size_t column_of_steps(const std::vector<std::string>& header, const std::v
   if (found == header.end())
     throw input_error(fmt::format("no column counts the steps; accepted: a column named step or epoch, or one that "
                                   "becomes it (--map COLUMN=step) of {}",
-                                  fmt::join(header, ", ")));
+                                  shortened(one_line(fmt::format("{}", fmt::join(header, ", "))))));
   return static_cast<std::size_t>(found - header.begin());
 }
 

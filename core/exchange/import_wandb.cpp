@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -27,26 +28,21 @@ using detail::Fields;
 using detail::Wire;
 
 /// A member of a configuration, a summary or a row of the history: messages of the same form.
-struct WandbItem {
-  std::string key; ///< of nested ones `outer.inner`
-  Json value;
-};
+using WandbItem = std::pair<std::string, Json>; ///< key and value; the key of a nested one is `outer.inner`
 
 WandbItem read_item(std::string_view message) {
-  WandbItem item;
-  std::string nested;
+  std::string key, nested;
+  Json value;
   Fields fields(message);
   while (const auto field = fields.next()) {
     if (field->is(1, Wire::bytes))
-      item.key = field->bytes;
+      key = field->bytes;
     else if (field->is(2, Wire::bytes))
-      nested += (nested.empty() ? "" : ".") + std::string(field->bytes);
+      nested.append(nested.empty() ? "" : ".").append(field->bytes);
     else if (field->is(16, Wire::bytes))
-      item.value = detail::read_python_json(field->bytes);
+      value = detail::read_python_json(field->bytes);
   }
-  if (item.key.empty())
-    item.key = nested;
-  return item;
+  return {key.empty() ? nested : key, std::move(value)};
 }
 
 /// Calls `take` with each item of the field `number` of a message.
@@ -81,7 +77,7 @@ template <typename Take> void for_each_number(const std::string& key, const Json
     take(key, *number);
   else if (value.is_object() && !value.contains("_type"))
     for (const auto& [inner, member] : value.items())
-      for_each_number(key + "." + inner, member, take);
+      for_each_number(fmt::format("{}.{}", key, inner), member, take);
 }
 
 std::optional<std::int64_t> whole(double value) {
@@ -194,23 +190,23 @@ private:
 
   /// A ConfigRecord or SummaryRecord.
   static void update(std::map<std::string, Json>& members, std::string_view message) {
-    for_each_item(message, 1, [&](WandbItem item) { members[item.key] = std::move(item.value); });
-    for_each_item(message, 2, [&](const WandbItem& item) { members.erase(item.key); });
+    for_each_item(message, 1, [&](WandbItem item) { members[item.first] = std::move(item.second); });
+    for_each_item(message, 2, [&](const WandbItem& item) { members.erase(item.first); });
   }
 
   void take_row(std::string_view message) {
     std::vector<std::pair<std::string, double>> values;
     std::optional<double> step, seconds, time;
     for_each_item(message, 1, [&](const WandbItem& item) {
-      if (item.key == "_step")
-        step = number_of(item.value);
-      else if (item.key == "_runtime")
-        seconds = number_of(item.value);
-      else if (item.key == "_timestamp")
-        time = number_of(item.value);
-      else if (item.key != "_wandb")
-        for_each_number(item.key, item.value,
-                        [&](const std::string& key, double value) { values.emplace_back(key, value); });
+      const auto& [key, value] = item;
+      if (key == "_step")
+        step = number_of(value);
+      else if (key == "_runtime")
+        seconds = number_of(value);
+      else if (key == "_timestamp")
+        time = number_of(value);
+      else if (key != "_wandb")
+        for_each_number(key, value, [&](const std::string& name, double number) { values.emplace_back(name, number); });
     });
     last_step_ = step && whole(*step) ? *whole(*step) : step_of(message).value_or(last_step_ + 1);
     for (const auto& [key, value] : values)
@@ -260,9 +256,9 @@ private:
         time = read_timestamp(field->bytes);
       else if (field->is(3, Wire::bytes))
         items.push_back(read_item(field->bytes));
-    for (const WandbItem& item : items)
-      if (const auto value = number_of(item.value); value && !item.key.starts_with('_'))
-        run_.sample(detail::series_name("system/" + item.key, options_), time, *value);
+    for (const auto& [key, value] : items)
+      if (const auto number = number_of(value); number && !key.starts_with('_'))
+        run_.sample(detail::series_name("system/" + key, options_), time, *number);
   }
 
   void take_output(std::string_view message) {

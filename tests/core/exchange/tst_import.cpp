@@ -478,6 +478,8 @@ void TestImport::tablesWithOtherNames() {
   const auto file = written(folder, "other.csv", "iteration,f1,comment\n2,0.5,late\n1,0.25,\"a, b\"\n2,0.75,again\n");
   QVERIFY2(refusal(file).contains("no column counts the steps") && refusal(file).contains("iteration"),
            refusal(file).constData());
+  const auto of_two_lines = refusal(written(folder, "lines.csv", "\"a\nb\",c\n1,2\n"));
+  QVERIFY2(of_two_lines.contains("a b, c") && !of_two_lines.contains('\n'), of_two_lines.constData());
   ImportOptions options;
   options.names = {{"iteration", "step"}, {"f1", "validation_accuracy"}};
   import_into(folder, file, options);
