@@ -3,7 +3,7 @@
 One PyTorch loop, a small network with AdamW, trains with steps of about 5 and 60 ms; after each step twelve numbers go
 to one of them. With BatchScope the loop is that of the README, level 3: run.loader, run.backward and run.step, under a
 real `batchscope-cli run` which stores every step; memory readings and the look for orders are part of it, and so are
-its own sizes of the step. The others get the same numbers by their own calls, flushed as they think best.
+its own sizes of the step. "unchanged loop" is the plain loop itself, attached to by `--attach auto`. The others get the same numbers by their own calls, flushed as they think best.
 
 Each is a process of its own in every round, in which the training is logged and is plain by turns, a few steps each;
 which of them begins changes from round to round. So a machine that gets slower, and memory that happens to lie well,
@@ -87,7 +87,10 @@ def to_mlflow_sqlite(folder):
 
 
 WITH_BUDGET = "with a budget"
-LOGGERS = {"nothing": to_nothing, "BatchScope": None, WITH_BUDGET: None, "W&B offline": to_wandb,
+UNCHANGED = "unchanged loop"
+OPTIONS = {"BatchScope": [], UNCHANGED: ["--attach", "auto"],
+           WITH_BUDGET: ["--attach", "auto", "--memory-budget", "4GB"]}  # of batchscope-cli run
+LOGGERS = {"nothing": to_nothing, "BatchScope": None, UNCHANGED: None, WITH_BUDGET: None, "W&B offline": to_wandb,
            "TensorBoard": to_tensorboard, "MLflow files": to_mlflow_files, "MLflow SQLite": to_mlflow_sqlite}
 PACKAGES = {"W&B offline": "wandb", "TensorBoard": "tensorboard", "MLflow files": "mlflow", "MLflow SQLite": "mlflow"}
 
@@ -149,6 +152,14 @@ def watched_steps(training):
             begin = end
 
 
+def in_turns(training, run, loop):
+    """Plain steps, which `loop` of BatchScope follows, or nobody, for a block each."""
+    steps = plain_steps(training, lambda step, numbers: None)
+    while True:
+        run._loop = loop
+        yield from block_of(steps)
+
+
 def child(options):
     """Writes the times of logged and of plain steps into a file."""
     torch.set_num_threads(1)
@@ -158,6 +169,12 @@ def child(options):
         makers = {"plain": lambda: plain_steps(training, to_nothing(folder)[0]),
                   "logged": lambda: (watched_steps(training) if options.child in ("BatchScope", WITH_BUDGET)
                                      else plain_steps(training, log))}
+        if options.child == UNCHANGED:
+            import batchscope
+            next(plain_steps(training, to_nothing(folder)[0]))  # now it is known that there is a training
+            run = batchscope.start()
+            loop = run._loop
+            makers = {"plain": lambda: in_turns(training, run, None), "logged": lambda: in_turns(training, run, loop)}
         order = ["plain", "logged"] if options.plain_first else ["logged", "plain"]
         steps = {kind: makers[kind]() for kind in order}
         for kind in order:
@@ -188,9 +205,9 @@ def run_child(options, logger, batch, turn, folder):
     command = [sys.executable, __file__, "--child", logger, "--batch", str(batch), "--seconds", str(options.seconds),
                "--file", file] + (["--plain-first"] if turn % 2 else [])
     environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONWARNINGS="ignore", GLIBC_TUNABLES=KEEP_FREED)
-    if logger in ("BatchScope", WITH_BUDGET):
-        command = [options.cli, "run", "--quiet", "--db", os.path.join(folder, "runs.db"),
-                   *(["--attach", "auto", "--memory-budget", "4GB"] if logger == WITH_BUDGET else []), "--", *command]
+    if logger in OPTIONS:
+        command = [options.cli, "run", "--quiet", "--db", os.path.join(folder, "runs.db"), *OPTIONS[logger], "--",
+                   *command]
     if logger == WITH_BUDGET:
         del environment["GLIBC_TUNABLES"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

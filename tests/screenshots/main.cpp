@@ -245,7 +245,7 @@ int main(int argc, char** argv) {
   });
   if (const QString python = qEnvironmentVariable("BATCHSCOPE_TEST_PYTHON"); !python.isEmpty())
     take_part("trainer", "letters.db", [&](Workbench& bench, MainWindow&, Photographer& photographer, auto&) {
-      take_trainer(bench, photographer, python);
+      take_unchanged_loop(bench, photographer, python);
     });
   take_part("answers", "mnist-study.db", [](Workbench& bench, MainWindow&, Photographer& photographer, auto&) {
     take_answers(bench, photographer);

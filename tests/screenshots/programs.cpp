@@ -201,27 +201,27 @@ void take_programs(Workbench& bench, Photographer& photographer, const QString& 
   take_sweep(bench, photographer, trainings);
 }
 
-void take_trainer(Workbench& bench, Photographer& photographer, const QString& python) {
+void take_unchanged_loop(Workbench& bench, Photographer& photographer, const QString& python) {
   run::RunSpec spec =
-      program({python.toStdString(), BATCHSCOPE_SOURCE_DIR "/examples/hf_trainer.py", "--epochs", "6"}, 16);
-  spec.name = "tiny GPT-2, Hugging Face Trainer";
+      program({python.toStdString(), BATCHSCOPE_SOURCE_DIR "/examples/unchanged_loop.py", "--epochs", "6"}, 64);
+  spec.name = "unchanged PyTorch loop";
   spec.program->attach = true;
   bench.start_run(spec);
   const auto steps = [&] { return bench.current() ? bench.current()->steps() : 0; };
-  until("a Trainer to be steered", [&] { return bench.current() && bench.current()->plannable() && steps() >= 60; });
+  until("the loop to be steered", [&] { return bench.current() && bench.current()->plannable() && steps() >= 60; });
   photographer.show("live");
   auto* plots = photographer.page("live")->findChild<LinkedPlots*>();
   until("the plan to be dragged", [&] {
-    Q_EMIT plots->handle_dropped(PlanEditor::to_the_end, 48);
+    Q_EMIT plots->handle_dropped(PlanEditor::to_the_end, 200);
     return bench.current()->pending_edit().has_value();
   });
   const std::int64_t dragged_at = steps();
   until("the new size", [&] { return !bench.current()->pending_edit() && steps() >= dragged_at + 25; });
   bench.current()->pause();
-  until("the Trainer to pause", [&] { return bench.current()->paused(); });
+  until("the loop to pause", [&] { return bench.current()->paused(); });
   photographer.take_sizes("live", "own-training");
   bench.current()->stop();
-  until("the Trainer to stop", [&] { return bench.engine().idle(); });
+  until("the loop to stop", [&] { return bench.engine().idle(); });
 }
 
 } // namespace batchscope::ui::pictures

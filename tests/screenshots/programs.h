@@ -8,8 +8,8 @@ namespace batchscope::ui::pictures {
 /// failed and adopted, a search and a sweep. `folder` is for their files.
 void take_programs(Workbench& bench, Photographer& photographer, const QString& folder);
 
-/// The example with a Trainer of transformers, whose plan is dragged while it trains. Needs the Python named by
+/// The example that knows nothing of BatchScope, whose plan is dragged while it trains. Needs the Python named by
 /// BATCHSCOPE_TEST_PYTHON.
-void take_trainer(Workbench& bench, Photographer& photographer, const QString& python);
+void take_unchanged_loop(Workbench& bench, Photographer& photographer, const QString& python);
 
 } // namespace batchscope::ui::pictures

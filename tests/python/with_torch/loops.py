@@ -113,6 +113,18 @@ def plain(options):
     return t
 
 
+def wide(options):
+    """Needs about 200 kB for each example of a batch."""
+    t = Training(options)
+    t.model = nn.Sequential(nn.Linear(FEATURES, 8000), nn.GELU(), nn.LayerNorm(8000), nn.Linear(8000, 2))
+    t.optimizer = torch.optim.SGD(t.model.parameters(), 1e-3)
+    loader = t.loader(Points(4000))
+    for _ in t.epochs:
+        for batch in loader:
+            t.train_step(batch)
+    return t
+
+
 def drops_last(options):
     t = Training(options, norm=True)
     loader = t.loader(drop_last=True)
@@ -447,7 +459,7 @@ def fabric(options):
 
 
 LOOPS = {loop.__name__: loop for loop in (
-    plain, drops_last, accumulates, clips_and_schedules, scales, two_networks, one_after_the_other, by_hand, closures,
+    plain, wide, drops_last, accumulates, clips_and_schedules, scales, two_networks, one_after_the_other, by_hand, closures,
     without_optimizer, looks_first, evaluates_inside, fresh_loaders, goes_round, leaves_early, two_loaders,
     same_loader_twice, one_batch_again, streams, pairs, within_backward, prefetched, one_ahead, checkpoints,
     accelerated, fabric)}

@@ -106,6 +106,44 @@ class Loops(WithRun):
                     self.assertEqual(sorted({*followed, *tails}), [*range(1, len(takes) + 1)])
                     self.assertGreater(len(followed), 3)
 
+    def test_a_size_that_would_not_fit_is_not_taken_over(self):
+        """The sizes double with every third step, far beyond what the budget has room for."""
+        limit = 100_000_000
+        said, server = self.attached("wide", "--epochs", "1", welcome={"batch": 16, "hold": 1, "limit_bytes": limit},
+                                     answer=lambda record: {"batch": 16 * 2 ** (record["step"] // 3)})
+        largest = max(takes[0] for takes in said["takes"])
+        self.assertGreater(largest, 200)
+        self.assertEqual(sorted(said["ids"]), [*range(4000)])
+        peak = max(record.get("peak_bytes", 0) for record in server.of("record"))
+        self.assertGreater(peak, 0.85 * limit)
+        self.assertLessEqual(peak, limit)
+        clamps = [event["detail"] for event in server.events("clamp")]
+        self.assertEqual(clamps[-1]["reason"]["code"], "would-not-fit")
+        self.assertEqual(clamps[-1]["taken"], largest)
+        self.assertLess(len(clamps), 5)
+
+    def of_ranks(self, server=None):
+        environment = dict(os.environ, OMP_NUM_THREADS="1")
+        if server is not None:
+            self.addCleanup(server.kill)
+            environment.update(server.environment(), BATCHSCOPE_ATTACH="auto")
+        done = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
+                               os.path.join(HERE, "loop_ranks.py")], env=environment, capture_output=True, text=True,
+                              timeout=4 * PATIENCE, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_ranks_have_the_same_size_at_each_step(self):
+        alone, server = self.of_ranks(), Server()
+        self.assertEqual(self.of_ranks(server), alone)
+        self.assertEqual(len([record for record in server.of("record") if "loss" in record]), len(alone[0]["takes"]))
+        server = Server(welcome={"batch": 3, "hold": 1}, answer=lambda record: {"batch": 3 + record["step"] % 7})
+        one, two = self.of_ranks(server)
+        self.assertEqual(one["digest"], two["digest"])
+        self.assertEqual(one["takes"], two["takes"])
+        self.assertEqual(one["takes"][:8], [3, 4, 5, 6, 7, 8, 9, 3])
+        self.assertEqual(sorted({*one["ids"], *two["ids"]}), [*range(203)])
+
     def test_rates_go_on_by_progress(self):
         """A scheduler that was made for the steps of an epoch of 16 does not run out with batches of 4."""
         said, server = self.attached("clips_and_schedules", welcome={"batch": 4})
