@@ -70,7 +70,7 @@ void RunProgress::take(const StepRecord& record) {
   outcome_.examples_seen = record.examples_seen;
   outcome_.epoch = known_or_0(record.epoch);
   outcome_.train_coverage = known_or_0(record.train_coverage);
-  if (record.has_loss || outcome_.steps <= 1)
+  if (record.has_loss || !std::isnan(record.loss))
     outcome_.loss = record.loss;
   outcome_.peak_bytes =
       std::max(outcome_.peak_bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(0, record.peak_bytes)));

@@ -3,7 +3,8 @@
 One PyTorch loop, a small network with AdamW, trains with steps of about 5 and 60 ms; after each step twelve numbers go
 to one of them. With BatchScope the loop is that of the README, level 3: run.loader, run.backward and run.step, under a
 real `batchscope-cli run` which stores every step; memory readings and the look for orders are part of it, and so are
-its own sizes of the step. "unchanged loop" is the plain loop itself, attached to by `--attach auto`. The others get the same numbers by their own calls, flushed as they think best.
+its own sizes of the step. "unchanged loop" is the plain loop itself, attached to by `--attach auto`. The others get the
+same numbers by their own calls, flushed as they think best.
 
 Each is a process of its own in every round, in which the training is logged and is plain by turns, a few steps each;
 which of them begins changes from round to round. So a machine that gets slower, and memory that happens to lie well,

@@ -184,17 +184,18 @@ void Supervisor::watch_for_connection() {
 
 /// Whoever waits for a step wants to know early why none comes.
 void Supervisor::watch_for_steps() {
-  constexpr double patience = 30;
-  if (!said_no_step_ && counter_.progress.outcome().steps == 0 && seconds_since(began_) >= patience)
-    report_no_step(patience);
+  constexpr std::int64_t patience_seconds = 30;
+  if (!said_no_step_ && counter_.progress.outcome().steps == 0 &&
+      seconds_since(began_) >= static_cast<double>(patience_seconds))
+    report_no_step(patience_seconds);
 }
 
-void Supervisor::report_no_step(std::optional<double> seconds) {
+void Supervisor::report_no_step(std::optional<std::int64_t> waited_seconds) {
   if (std::exchange(said_no_step_, true))
     return;
   telemetry::Reason reason = telemetry::because(Words::no_step_seen);
-  if (seconds)
-    reason.args["seconds"] = *seconds;
+  if (waited_seconds)
+    reason.args["waited"] = *waited_seconds;
   if (!spec_.program->attach)
     reason.args["option"] = std::string("--attach auto");
   conversation_.report(telemetry::Lint{std::move(reason)});

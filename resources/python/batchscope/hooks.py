@@ -33,6 +33,7 @@ class Hooks:
             self._run = start()
             self._loop = Loop(self._run)
             self._feeds = Feeds(self._run, self._loop)
+            self._run._updates.is_told = True  # as torch's list of hooks must not grow while one of them is called
             if self._run._loop is None and not self._run._reports_itself:
                 self._run._loop = self._loop
         return self._loop

@@ -197,7 +197,9 @@ class Loop:
 
     def update_begins(self, optimizer: Any) -> None:
         """An optimizer's step() is called."""
-        if self.follows and optimizer not in self._run._account.optimizers:
+        if not self.follows:
+            self._run._updates.look_at(optimizer)
+        elif optimizer not in self._run._account.optimizers:
             self._know(optimizer)
 
     def updated(self, optimizer: Any) -> None:

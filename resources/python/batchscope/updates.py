@@ -32,24 +32,28 @@ class Updates:
         self._ends = ends
         self._known: Any = weakref.WeakSet()
         self._rates: Any = weakref.WeakKeyDictionary()  # of the first group, in the last update
-        self._waits_for_first = False
+        self._wanted: tuple[Callable[[Any], bool], Callable[[Any], None]] | None = None  # optimizers to be known
+        self.is_told = False  # look_at() is called with each update of any optimizer
         self.last: Any = None  # optimizer that was known or stepped
         self.rate_factor = 1.0  # on the rates of all of them, while they step
 
     def wait_for(self, is_ours: Callable[[Any], bool], know: Callable[[Any], None]) -> None:
         """Lets an optimizer be known from its first update on, if it is one of this training."""
-        if self._waits_for_first:
+        waits, self._wanted = self._wanted is not None or self.is_told, (is_ours, know)
+        if waits:
             return
-        self._waits_for_first = True
-
-        def look(optimizer: Any, *_: Any) -> None:
-            if optimizer not in self._known and is_ours(optimizer):
-                know(optimizer)
-
         with contextlib.suppress(ImportError):  # before torch 2.0 an optimizer has to be named
             from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-            register_optimizer_step_pre_hook(look)
+            register_optimizer_step_pre_hook(lambda optimizer, *_: self.look_at(optimizer))
+
+    def look_at(self, optimizer: Any) -> None:
+        """An optimizer begins an update."""
+        if self._wanted is None or optimizer in self._known:
+            return
+        is_ours, know = self._wanted
+        if is_ours(optimizer):
+            know(optimizer)
 
     def know(self, optimizer: Any) -> bool:
         """Follows an optimizer, or the one in a wrapper. Whether it is another one than the last."""

@@ -257,8 +257,9 @@ private Q_SLOTS:
   /// What a search has tried is stored if it is stopped.
   void stoppedSearch() {
     const Runs runs;
-    runs.write("slow.py", "import sys, time\nsize = int(sys.argv[1])\n"
-                          "if size >= 4:\n    open('third', 'w').close()\n    time.sleep(1000)\n");
+    runs.write("slow.py",
+               "import sys, time\nsize = int(sys.argv[1])\n"
+               "if size >= 4:\n    import subprocess; subprocess.run(['touch', 'third'])\n    time.sleep(1000)\n");
     QProcess process;
     runs.start(process, {"find", "--json", "--strategy", "power", "--memory-budget", "1GB", "--", "python3", "slow.py",
                          "{batch}"});

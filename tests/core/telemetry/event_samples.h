@@ -216,8 +216,9 @@ inline std::vector<Sample> program_samples() {
        "remark: step 3 was reported after step 4, and only adds values to that step: number the steps through the "
        "whole "
        "training"},
-      {Lint{.reason = because(Words::no_step_seen, {{"seconds", 30.0}, {"option", "--attach auto"}})},
-       "remark: no step was seen in 30 s; accepted: a program of Python that trains with torch and --attach auto, "
+      {Lint{.reason = because(Words::no_step_seen, {{"waited", 30}, {"option", "--attach auto"}})},
+       "remark: no step was seen in the first 30 s; accepted: a program of Python that trains with torch and --attach "
+       "auto, "
        "reports of batchscope's client, or --metric for numbers in its output"},
       {LossScale{.factor = 2, .text = "the model ignores num_items_in_batch"},
        "the model ignores num_items_in_batch (factor 2)"},

@@ -459,8 +459,8 @@ def fabric(options):
 
 
 LOOPS = {loop.__name__: loop for loop in (
-    plain, wide, drops_last, accumulates, clips_and_schedules, scales, two_networks, one_after_the_other, by_hand, closures,
-    without_optimizer, looks_first, evaluates_inside, fresh_loaders, goes_round, leaves_early, two_loaders,
+    plain, wide, drops_last, accumulates, clips_and_schedules, scales, two_networks, one_after_the_other, by_hand,
+    closures, without_optimizer, looks_first, evaluates_inside, fresh_loaders, goes_round, leaves_early, two_loaders,
     same_loader_twice, one_batch_again, streams, pairs, within_backward, prefetched, one_ahead, checkpoints,
     accelerated, fabric)}
 

@@ -212,7 +212,7 @@ while True:
     QTRY_VERIFY_WITH_TIMEOUT(here.says("It reached level 2 of 3."), patience_ms);
     QVERIFY(here.says("the size is given to its loader"));
     QVERIFY(here.says("at the very next step; schedules, dragging"));
-    QVERIFY(here.says("not undone within its step: it is prevented, or the program is started again"));
+    QVERIFY(here.says("an out-of-memory error cannot be undone within its step"));
     QVERIFY(here.says("Compute gradients with run.backward"));
     here.set("attach", "none");
     QVERIFY(here.says("Not tested yet"));

@@ -61,7 +61,7 @@ private:
   void kill();
   void watch_for_connection();
   void watch_for_steps();
-  void report_no_step(std::optional<double> seconds);
+  void report_no_step(std::optional<std::int64_t> waited_seconds);
   void read_output(bool ended);
   void read_lines(bool ended);
   void take_metrics(telemetry::StepRecord record);

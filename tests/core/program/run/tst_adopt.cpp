@@ -230,8 +230,10 @@ with open(os.path.join(sys.argv[1], "log.csv"), "a") as log:
     const ProgramRuns runs;
     const QTemporaryDir temporary;
     qputenv("TMPDIR", temporary.path().toUtf8());
-    run::RunSpec spec = runs.python("import os, sys, time\nwith open(os.path.join(sys.argv[1], 'pid.part'), 'w') as "
-                                    "file:\n    file.write(str(os.getpid()))\nos.rename(file.name, file.name[:-5])\n"
+    // By another program, as what Python writes in a search is thrown away.
+    run::RunSpec spec = runs.python("import os, subprocess, sys, time\n"
+                                    "write = 'cd \"$1\" && echo $2 > pid.part && mv pid.part pid'\n"
+                                    "subprocess.run(['sh', '-c', write, 'sh', sys.argv[1], str(os.getpid())])\n"
                                     "time.sleep(1000)");
     spec.program->attach = live;
     if (!live)
