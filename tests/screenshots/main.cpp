@@ -1,6 +1,6 @@
 // Writes every page of the window, filled with real runs, light and dark, into a folder:
 // batchscope_screenshots FOLDER SUFFIX [PART...]. The scale is that of QT_SCALE_FACTOR. Parts: import, programs,
-// trainer (needs the Python named by BATCHSCOPE_TEST_PYTHON), answers and networks; without one, all. The README has
+// loop (needs the Python named by BATCHSCOPE_TEST_PYTHON), answers and networks; without one, all. The README has
 // the light ones of live, find-goal, sweep-answer, compare-answer and own-training.
 #include <QApplication>
 #include <QComboBox>
@@ -244,7 +244,7 @@ int main(int argc, char** argv) {
     take_programs(bench, photographer, folder);
   });
   if (const QString python = qEnvironmentVariable("BATCHSCOPE_TEST_PYTHON"); !python.isEmpty())
-    take_part("trainer", "letters.db", [&](Workbench& bench, MainWindow&, Photographer& photographer, auto&) {
+    take_part("loop", "clocks.db", [&](Workbench& bench, MainWindow&, Photographer& photographer, auto&) {
       take_unchanged_loop(bench, photographer, python);
     });
   take_part("answers", "mnist-study.db", [](Workbench& bench, MainWindow&, Photographer& photographer, auto&) {

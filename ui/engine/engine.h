@@ -68,7 +68,7 @@ public:
   /// 0..1; nothing if unknown. activity() describes the current work.
   std::optional<double> progress() const { return progress_; }
   QString activity() const { return activity_; }
-  double seconds() const;                     ///< spent working so far
+  double seconds() const; ///< spent working so far
   /// Estimated from the progress so far; of a sweep, whose runs take different times, what was set last, counted down.
   std::optional<double> seconds_left() const;
   /// Of a sweep: estimated from runs that were measured.

@@ -29,8 +29,9 @@ void MainWindow::make_import_commands(QMenu& menu) {
   QAction* files = command(
       tr("&Import runs…"), "open", QKeySequence(QStringLiteral("Ctrl+Shift+I")),
       tr("Add runs of other programs: W&B, trackio, TensorBoard, MLflow, Hugging Face, Lightning, CSV or JSON"));
-  QAction* folder = command(tr("Import a &folder…"), "open", {},
-                            tr("Add the runs in a folder: TensorBoard's or Lightning's logs, wandb, mlruns, checkpoints"));
+  QAction* folder =
+      command(tr("Import a &folder…"), "open", {},
+              tr("Add the runs in a folder: TensorBoard's or Lightning's logs, wandb, mlruns, checkpoints"));
   connect(files, &QAction::triggered, this, [this] { choose_import(false); });
   connect(folder, &QAction::triggered, this, [this] { choose_import(true); });
   const auto update = [this, files, folder] {

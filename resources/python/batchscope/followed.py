@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from .account import EveryModule
 from .division import Unknown, with_size
 from .foresight import within
 from .loader import Loader
@@ -219,6 +220,8 @@ class Feeds:
 
     def pass_over(self, dataloader: Any, stock: Any) -> Any:
         """An iterator in the place of that which `stock(dataloader)` makes."""
+        if not self._run._account.models:
+            self._know_models()
         feed = self._known.get(dataloader)
         if feed is None:
             feed = self._known[dataloader] = self._look_at(dataloader)
@@ -232,6 +235,12 @@ class Feeds:
             return WatchedPass(self._run, self._loop, feed, stock(dataloader))
         self._lead(loader, feed)
         return loader.begin_pass(self._loop, feed)
+
+    def _know_models(self) -> None:
+        """Before the first step, as its memory is that beyond what is in use now."""
+        models = EveryModule()
+        if next(models.parameters(), None) is not None:
+            self._run._know_model(models)
 
     def _look_at(self, dataloader: Any) -> Feed:
         from torch.utils.data import DataLoader

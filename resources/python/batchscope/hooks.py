@@ -51,7 +51,7 @@ class Hooks:
             return stock(dataloader)
         if not torch.is_grad_enabled():
             if self.loop is not None:
-                self.loop.boundary()  # an evaluation begins
+                self.loop.evaluation_begins()
             return stock(dataloader)
         loop = self._begun()
         assert self._feeds is not None

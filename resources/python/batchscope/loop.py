@@ -86,6 +86,7 @@ class Loop:
         self._by_hand: bool | None = None  # there are no optimizers; None: not looked for
         self._pending: _Step | None = None
         self._parts = 1  # batches of the last step
+        self._evaluated = False  # since the last step
         self._watched: str | None = None  # why the size cannot be changed, as it was said
         self._thread: int | None = None  # which trains, once it is known
         self.seen = 0  # examples of batches that cannot be changed
@@ -103,8 +104,19 @@ class Loop:
 
     def boundary(self) -> None:
         """A batch is asked for: the step before is over."""
-        if self._pending is not None and self.follows and not self._inside:
+        if not self.follows or self._inside:
+            return
+        if self._pending is not None:
             self._flush()
+        memory = self._run._account.memory
+        if self._evaluated and memory is not None:
+            memory.end_evaluation()
+        self._evaluated = False
+
+    def evaluation_begins(self) -> None:
+        """A loader is iterated over without gradients."""
+        self.boundary()
+        self._evaluated = True
 
     def fetched(self, feed: Feed, rows: int, by: Any) -> None:
         """A batch of so many examples is there, of the pass `by`."""

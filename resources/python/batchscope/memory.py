@@ -129,6 +129,7 @@ class HostMemory:
         self._closed = closed
         self._mallinfo = mallinfo_of_glibc()
         self._page = os.sysconf("SC_PAGE_SIZE")
+        self._next_return = 0.0  # when freed memory may be given back again, of the monotonic clock
         self._statm = OwnFile("statm")
         self._status = OwnFile("status")
         self.begin(own_bytes)
@@ -138,6 +139,7 @@ class HostMemory:
         self._resets = 1  # steps from one reset of the peak to the next
         self._steps = 0
         self._first = 16  # steps at which the peak is read whatever it costs: a search may make no more
+        return_freed_memory(garbage=False)  # what is free and resident would hide what a step takes
         self._base_used = self._used() - own_bytes
         status = self._status.read()
         self._base_resident = status_bytes("VmRSS", status) - own_bytes
@@ -165,6 +167,17 @@ class HostMemory:
                 os.write(refs, b"5")
             finally:
                 os.close(refs)
+
+    def end_evaluation(self) -> None:
+        """What it took is no step's. Memory that it has freed would hide what a step takes, and goes back, for 1 % of
+        the time.
+        """
+        start = time.monotonic()
+        if start >= self._next_return:
+            return_freed_memory(garbage=False)
+            now = time.monotonic()
+            self._next_return = now + 100 * (now - start)
+        self.start_step()
 
     def allocated(self) -> int:
         return max(0, self._used() - self._base_used)
@@ -207,7 +220,8 @@ class HostMemory:
         resident = (status_bytes("VmRSS", status) if status else self._resident()) - before
         fields = {"allocated_bytes": self.allocated(), "reserved_bytes": max(0, resident)}
         if takes_peak:
-            of_process = max(fields["reserved_bytes"], status_bytes("VmHWM", status) - before)
+            resident_peak = status_bytes("VmHWM", status) - before
+            of_process = max(fields["reserved_bytes"], fields["allocated_bytes"], resident_peak)
             fields["peak_bytes"] = self._peak_since_begin(status) or of_process
             self._begun, self._peak = None, 0
             self.start_step()
@@ -228,6 +242,10 @@ class CudaMemory:
 
     def begin_step(self, held: int, first: bool, peak: bool = False) -> None:
         """The device's allocator knows what a step takes."""
+
+    def end_evaluation(self) -> None:
+        """What it took is no step's."""
+        self._cuda.reset_peak_memory_stats(self._device)
 
     def allocated(self) -> int:
         return int(self._cuda.memory_allocated(self._device))
