@@ -44,6 +44,7 @@ class FollowedLoader(Loader):
     """
 
     can = ("batch", "rate", "trace")
+    may_lead = False  # it is an evaluation's until it leads
     at_once = 1  # batches that are fetched together
 
     def __init__(self, run: Run, dataloader: Any) -> None:
@@ -98,16 +99,27 @@ class FollowedLoader(Loader):
         """The step that was made is one of this loader, of so many batches."""
         run = self._run
         run._fetched.add(id(self))
-        run._lead(self)
+        if run._loader is not self:
+            self.take_over()
         if parts != self._accumulate:
             self._accumulate = self.own_accumulate = parts
             self._window = self._window[0], parts
             run._describe(accumulate=parts)
 
-    def go_on_from(self, earlier: Sizes) -> None:
-        """A DataLoader that takes the place of another one over as many examples, in each epoch for example."""
-        if earlier.examples == self.examples and earlier.own_batch == self.own_batch:
+    def take_over(self) -> None:
+        """The steps have the examples of this loader from now on."""
+        run, earlier = self._run, self._run._loader
+        if earlier is not None and self.goes_on_from(earlier) and run._step and not self.seen:
             self.epoch, self.seen = earlier.epoch + bool(earlier.seen_in_epoch), earlier.seen
+        self.may_lead = True
+        run._lead(self)
+        run._begin_training(run._step)
+        self._describe()
+
+    def goes_on_from(self, earlier: Sizes) -> bool:
+        """Whether it takes the place of another one over the same examples, in each epoch for example."""
+        same = getattr(earlier, "dataset", None) is self.dataset or earlier.examples == self.examples
+        return same and earlier.own_batch == self.own_batch
 
     def alone(self) -> bool:
         """Whether no pass has begun without having had a batch: two at once cannot be followed."""
@@ -285,17 +297,17 @@ class Feeds:
         return dataloader if not isinstance(size, int) else with_size(dataloader, size)
 
     def _lead(self, loader: FollowedLoader, feed: Feed) -> None:
-        """Who leads is known with the first step; until then it is the newest loader, unless both begin at once."""
+        """Who leads is known with the first step; until then it is the newest loader, unless both begin at once. A
+        loader that comes later over other examples, which may be those of an evaluation, leads from its first step on.
+        """
         run = self._run
         present = run._loader
         if present is loader or self._leads(present):
             return
+        if self._loop.steps and not feed.trains and present is not None and not loader.goes_on_from(present):
+            return
         before_first = run._waited and self._loop.steps == 0
-        if isinstance(present, FollowedLoader) and not before_first:
-            loader.go_on_from(present)
-        run._lead(loader)
-        run._begin_training(run._step)
-        run._describe(examples=loader.examples, batch=loader.own_batch, drop_last=loader.drop_last)
+        loader.take_over()
         if before_first:  # the answer was one for another loader
             loader.batch, run._told_size, run._waited = loader.own_batch, {}, False
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _INEXACT = 0.02  # of a peak: pages, and buffers of libraries
 _SIZES = 64  # that are remembered
+_READINGS = 2  # of a size: the first step of a size may need less or more than those that follow
 _NEVER = 1 << 62  # examples
 
 
@@ -27,13 +28,20 @@ class Foresight:
     def __init__(self, between: Callable[[], int]) -> None:
         self._between = between
         self._peaks: dict[int, int] = {}  # bytes by examples of the largest micro batch
+        self._readings: dict[int, int] = {}
 
     def saw(self, size: int, peak_bytes: int) -> None:
         """A step was made. Without the states of an optimizer, the first one needs less than later ones."""
         if size > 0 and peak_bytes > 0:
             self._peaks[size] = max(peak_bytes, self._peaks.pop(size, 0))
-            while len(self._peaks) > _SIZES:
-                del self._peaks[next(iter(self._peaks))]
+            self._readings[size] = self._readings.pop(size, 0) + 1
+            for known in (self._peaks, self._readings):
+                while len(known) > _SIZES:
+                    del known[next(iter(known))]
+
+    def wants(self, size: int) -> bool:
+        """Whether the peak of this size should be read once more."""
+        return size > 0 and self._readings.get(size, 0) < _READINGS
 
     def _line(self) -> tuple[float, float] | None:
         """Bytes of no example, and of each."""

@@ -133,9 +133,9 @@ class Loop:
         """A pass over the loader is through."""
         if not feed.trains:
             self._drop([fetch for fetch in self._fetches if fetch.feed is feed])
-        if feed.ahead is not None:
+        if feed.is_ahead and feed.ahead is not None:
             self._fetches.append(feed.ahead)
-            feed.ahead = None
+        feed.ahead = None
 
     def _drop(self, looked_at: list[_Fetch]) -> None:
         """Nothing was computed from these."""

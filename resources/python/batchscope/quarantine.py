@@ -19,9 +19,8 @@ from .overlay import Overlay
 _SETTINGS = {
     "WANDB_MODE": "disabled",
     "WANDB_SILENT": "true",
-    "COMET_MODE": "disabled",
-    "COMET_START_MODE": "disabled",
-    "NEPTUNE_MODE": "debug",
+    "COMET_AUTO_LOG_DISABLE": "1",
+    "NEPTUNE_MODE": "offline",  # which both of its clients know
     "CLEARML_OFFLINE_MODE": "1",
     "SWANLAB_MODE": "disabled",
     "TRACKIO_DIR": "trackio",

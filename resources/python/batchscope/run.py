@@ -365,7 +365,7 @@ class Run:
         if lead is not None and lead is not loader and lead.is_open:
             lead.grain = math.lcm(lead.grain, grain_of(lead.own_batch, loader.own_batch))
             loader.follow(lead)
-        else:
+        elif loader.may_lead:
             self._lead(loader)
 
     def _look_for_distributed_model(self, loader: Loader) -> None:
@@ -638,7 +638,7 @@ class Run:
             if self._updates.rate is not None and "learning_rate" not in record:
                 record["learning_rate"] = self._updates.rate
         if self._account.memory is not None:
-            fields = self._account.memory.read(peak=self._probe is not None)
+            fields = self._account.memory.read(peak=self._memory.wants_peak)
             record.update(fields)
             self._memory.look_at(fields, tuple(sizes.get("takes", ())))
         self._end_step(record)

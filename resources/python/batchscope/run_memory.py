@@ -31,7 +31,14 @@ class RunMemory:
         self.told: int | None = NOTHING_SAID  # the limit that BatchScope has asked for last, bytes
         self._wanted: tuple[int | None] | None = None  # one that does not hold yet
         self._growth = Growth()
+        self._size = 0  # examples of the largest micro batch of the present step, if it is one of a loader
         self._evaluated_at: int | None = None  # the step after which the present evaluation runs
+
+    @property
+    def wants_peak(self) -> bool:
+        """Whether the peak of the present step is to be read, whatever that costs."""
+        new = self.budget.on_host and self._run._foresight.wants(self._size)
+        return new or self._run._probe is not None
 
     @property
     def waits_for_model(self) -> bool:
@@ -43,6 +50,7 @@ class RunMemory:
         """A micro batch is fetched, the first one of a step or not; what comes then belongs to the step."""
         with self.budget.for_data(sizes, first):
             yield
+        self._size = max(self._size, *sizes, 0) if not first else max(sizes, default=0)
         self.begin_reading(first)
 
     def begin_computing(self, sizes: tuple[int, ...]) -> None:
@@ -62,7 +70,7 @@ class RunMemory:
 
     def begin_reading(self, first: bool) -> None:
         if self.budget.on_host and self.account.memory is not None:
-            self.account.memory.begin_step(self.budget.held, first, peak=self._run._probe is not None)
+            self.account.memory.begin_step(self.budget.held, first, peak=self.wants_peak)
 
     def want_limit(self, limit: Any) -> None:
         if limit is None or integer(limit, 1):

@@ -19,6 +19,7 @@ class Sizes:
     """
 
     can: tuple[str, ...] = ("batch", "accumulate")  # be changed
+    may_lead = True  # the steps have its examples, or may have them
     at_once: int | None = None  # micro batches that are fetched together; None: all of a step
 
     def __init__(self, run: Run, examples: int, batch: int, drop_last: bool) -> None:
@@ -45,7 +46,18 @@ class Sizes:
         self._unchanged = _STEADY  # windows since the size has changed the last time
         self._steady = True  # it is likely to stay for a while
         run._loaders.add(self)
-        run._describe(can=self.can, examples=examples, batch=batch, accumulate=1, drop_last=drop_last)
+        if self.may_lead:
+            self._describe()
+
+    def _describe(self) -> None:
+        """What the program can do with this loader."""
+        self._run._describe(
+            can=self.can,
+            examples=self.examples,
+            batch=self.own_batch,
+            accumulate=self.own_accumulate,
+            drop_last=self.drop_last,
+        )
 
     # ---- size ----
 
@@ -127,7 +139,8 @@ class Sizes:
     def count(self, examples: int) -> None:
         """An epoch that begins has so many examples."""
         self.examples = examples if self._most is None else min(examples, self._most)
-        self._run._describe(examples=self.examples)
+        if self.may_lead:
+            self._run._describe(examples=self.examples)
 
     @property
     def through(self) -> bool:

@@ -64,7 +64,7 @@ class Training:
         self.model = network(norm)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), 1e-3) if optimizes else None
         self.steps, self.ids, self.batches = 0, [], []
-        self.others = []
+        self.evaluated = []  # sizes of batches
 
     def loader(self, data=None, **settings):
         settings = {"batch_size": BATCH, "shuffle": True, "num_workers": self.options.workers, **settings}
@@ -279,6 +279,21 @@ def evaluates_inside(options):
     return t
 
 
+def evaluates_apart(options):
+    """With gradients enabled, after each epoch, over few batches."""
+    t = Training(options)
+    loader, held = t.loader(), t.loader(Points(50), batch_size=30, shuffle=False)
+    for _ in t.epochs:
+        for batch in loader:
+            t.train_step(batch)
+        t.model.eval()
+        for x, _, _ in held:
+            t.model(x)
+            t.evaluated.append(len(x))
+        t.model.train()
+    return t
+
+
 def fresh_loaders(options):
     """A loader for each epoch."""
     t = Training(options)
@@ -460,9 +475,9 @@ def fabric(options):
 
 LOOPS = {loop.__name__: loop for loop in (
     plain, wide, drops_last, accumulates, clips_and_schedules, scales, two_networks, one_after_the_other, by_hand,
-    closures, without_optimizer, looks_first, evaluates_inside, fresh_loaders, goes_round, leaves_early, two_loaders,
-    same_loader_twice, one_batch_again, streams, pairs, within_backward, prefetched, one_ahead, checkpoints,
-    accelerated, fabric)}
+    closures, without_optimizer, looks_first, evaluates_inside, evaluates_apart, fresh_loaders, goes_round,
+    leaves_early, two_loaders, same_loader_twice, one_batch_again, streams, pairs, within_backward, prefetched,
+    one_ahead, checkpoints, accelerated, fabric)}
 
 
 def digest(model):
@@ -485,7 +500,7 @@ def main():
         torch.manual_seed(1)
         t = LOOPS[name](options)
         lines.append(json.dumps({"name": name, "steps": t.steps, "takes": t.takes, "ids": t.ids,
-                                 "digest": digest(t.model)}))
+                                 "evaluated": t.evaluated, "digest": digest(t.model)}))
     if options.file:
         with open(options.file, "w") as file:
             file.write("\n".join(lines))

@@ -106,6 +106,12 @@ class Loops(WithRun):
                     self.assertEqual(sorted({*followed, *tails}), [*range(1, len(takes) + 1)])
                     self.assertGreater(len(followed), 3)
 
+    def test_an_evaluation_keeps_its_size(self):
+        said, server = self.attached("evaluates_apart", welcome={"batch": 40})
+        self.assertEqual([record["takes"] for record in server.of("record")], [[40]] * 10)
+        self.assertEqual(said["evaluated"], [30, 20, 30, 20])
+        self.assertEqual({hello["examples"] for hello in server.of("hello")}, {EXAMPLES})
+
     def test_a_size_that_would_not_fit_is_not_taken_over(self):
         """The sizes double with every third step, far beyond what the budget has room for."""
         limit = 100_000_000
