@@ -61,6 +61,12 @@ inline double number_from_json(const Json& value) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+/// The same for a value that is a number, or the text that json_number() makes of one; nothing for any other.
+inline std::optional<double> optional_number_from_json(const Json& value) {
+  const bool is_number = value.is_number() || value == "NaN" || value == "Infinity" || value == "-Infinity";
+  return is_number ? std::optional(number_from_json(value)) : std::nullopt;
+}
+
 /// Sets the target to a member of an object. One that is missing, as in the files of earlier versions, or null leaves
 /// the target as it is. Throws Json::exception for a value of another type.
 template <typename Value> void read_member(const Json& object, const char* name, Value& target) {

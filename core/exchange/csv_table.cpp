@@ -1,7 +1,6 @@
 #include "core/exchange/detail/csv_table.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -11,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/exchange/detail/imported_run.h"
+#include "core/exchange/detail/number_text.h"
 
 namespace batchscope::exchange::detail {
 
@@ -101,11 +101,8 @@ std::optional<double> CsvTable::number(std::string_view text) const {
 }
 
 std::optional<std::int64_t> CsvTable::step_of(const std::vector<std::string>& row) const {
-  constexpr double largest = 9e15;
   const auto step = step_column_ < row.size() ? number(trimmed(row[step_column_])) : std::nullopt;
-  return step && *step == std::trunc(*step) && std::abs(*step) <= largest
-             ? std::optional(static_cast<std::int64_t>(*step))
-             : std::nullopt;
+  return step ? whole_number(*step) : std::nullopt;
 }
 
 std::string CsvTable::run_of(const std::vector<std::string>& row) const {

@@ -1,12 +1,13 @@
 #include "core/exchange/detail/event_log.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/exchange/detail/imported_run.h"
+#include "core/exchange/detail/number_text.h"
 #include "core/exchange/detail/protobuf.h"
 
 namespace batchscope::exchange::detail {
@@ -19,10 +20,7 @@ Json value_of_message(std::string_view message) {
   Fields fields(message);
   while (const auto field = fields.next()) {
     if (field->is(2, Wire::fixed64)) {
-      constexpr double exact = 9e15;
-      const double number = *field->fixed<double>();
-      const bool whole = number == std::trunc(number) && std::abs(number) < exact;
-      value = whole ? Json(static_cast<std::int64_t>(number)) : json_number(number);
+      value = json_of_number(*field->fixed<double>());
     } else if (field->is(3, Wire::bytes)) {
       value = std::string(field->bytes);
     } else if (field->is(4, Wire::varint)) {
@@ -77,8 +75,7 @@ void EventLog::read(const std::filesystem::path& file) {
     }
   }
   if (damaged > 0)
-    remarks_.push_back(
-        fmt::format("{}: damaged records were left out: {}, the first at byte {}", file.string(), damaged, first));
+    remarks_.push_back(damage_remark(file, damaged, first));
 }
 
 void EventLog::add(const ScalarEvent& event) {

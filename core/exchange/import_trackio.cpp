@@ -170,8 +170,8 @@ private:
       return;
     }
     for (const auto& [key, value] : metrics.items())
-      if (value.is_number() || value == "NaN" || value == "Infinity" || value == "-Infinity")
-        take(key, number_from_json(value));
+      if (const auto number = optional_number_from_json(value))
+        take(key, *number);
   }
 
   SQLite::Database& database_;

@@ -130,11 +130,9 @@ private:
     const auto step = row.find("step");
     if (step == row.end() || !step->is_number_integer())
       return;
-    for (const auto& [key, value] : row.items()) {
-      const bool special = value == "NaN" || value == "Infinity" || value == "-Infinity";
-      if (key != "step" && (value.is_number() || special))
-        run.add(detail::series_name(key, options), step->get<std::int64_t>(), number_from_json(value));
-    }
+    for (const auto& [key, value] : row.items())
+      if (const auto number = optional_number_from_json(value); number && key != "step")
+        run.add(detail::series_name(key, options), step->get<std::int64_t>(), *number);
   }
 };
 

@@ -1,17 +1,16 @@
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/base/utc.h"
 #include "core/exchange/detail/imported_run.h"
+#include "core/exchange/detail/number_text.h"
 #include "core/exchange/detail/protobuf.h"
 #include "core/exchange/detail/wandb_log.h"
+#include "core/exchange/detail/wandb_records.h"
 #include "core/exchange/detail/yaml.h"
 #include "core/exchange/import.h"
 
@@ -23,316 +22,8 @@ namespace batchscope::exchange {
 namespace {
 
 namespace fs = std::filesystem;
-using detail::Field;
 using detail::Fields;
 using detail::Wire;
-
-/// A member of a configuration, a summary or a row of the history: messages of the same form.
-using WandbItem = std::pair<std::string, Json>; ///< key and value; the key of a nested one is `outer.inner`
-
-WandbItem read_item(std::string_view message) {
-  std::string key, nested;
-  Json value;
-  Fields fields(message);
-  while (const auto field = fields.next()) {
-    if (field->is(1, Wire::bytes))
-      key = field->bytes;
-    else if (field->is(2, Wire::bytes))
-      nested.append(nested.empty() ? "" : ".").append(field->bytes);
-    else if (field->is(16, Wire::bytes))
-      value = detail::read_python_json(field->bytes);
-  }
-  return {key.empty() ? nested : key, std::move(value)};
-}
-
-/// Calls `take` with each item of the field `number` of a message.
-template <typename Take> void for_each_item(std::string_view message, int number, const Take& take) {
-  Fields fields(message);
-  while (const auto field = fields.next())
-    if (field->is(number, Wire::bytes))
-      take(read_item(field->bytes));
-}
-
-/// google.protobuf.Timestamp, as seconds since 1970.
-double read_timestamp(std::string_view message) {
-  double seconds = 0;
-  Fields fields(message);
-  while (const auto field = fields.next())
-    if (field->is(1, Wire::varint))
-      seconds += static_cast<double>(static_cast<std::int64_t>(field->integer));
-    else if (field->is(2, Wire::varint))
-      seconds += static_cast<double>(static_cast<std::int32_t>(field->integer)) * 1e-9;
-  return seconds;
-}
-
-std::optional<double> number_of(const Json& value) {
-  if (value.is_number() || value == "NaN" || value == "Infinity" || value == "-Infinity")
-    return number_from_json(value);
-  return std::nullopt;
-}
-
-/// Calls `take` with each number of an item; those in objects as `outer.inner`. Media are objects with a `_type`.
-template <typename Take> void for_each_number(const std::string& key, const Json& value, const Take& take) {
-  if (const auto number = number_of(value))
-    take(key, *number);
-  else if (value.is_object() && !value.contains("_type"))
-    for (const auto& [inner, member] : value.items())
-      for_each_number(fmt::format("{}.{}", key, inner), member, take);
-}
-
-std::optional<std::int64_t> whole(double value) {
-  constexpr double largest = 9e15;
-  return value == std::trunc(value) && std::abs(value) <= largest ? std::optional(static_cast<std::int64_t>(value))
-                                                                  : std::nullopt;
-}
-
-/// The metric that counts the steps of another one (`define_metric(..., step_metric=)`).
-class StepMetrics {
-public:
-  /// `message`: a MetricRecord.
-  void define(std::string_view message) {
-    std::string name, glob, step_metric;
-    Fields fields(message);
-    while (const auto field = fields.next())
-      if (field->is(1, Wire::bytes))
-        name = field->bytes;
-      else if (field->is(2, Wire::bytes))
-        glob = field->bytes;
-      else if (field->is(4, Wire::bytes))
-        step_metric = field->bytes;
-    if (step_metric.empty() || counts_epochs(step_metric))
-      return;
-    if (!name.empty())
-      by_name_[name] = step_metric;
-    else if (glob.ends_with('*'))
-      by_beginning_[glob.substr(0, glob.size() - 1)] = step_metric;
-    all_.insert(step_metric);
-  }
-
-  bool empty() const { return all_.empty(); }
-  bool is_one(const std::string& name) const { return all_.contains(name); }
-
-  /// Empty: the steps of W&B. Of several patterns the longest one counts.
-  std::string of(const std::string& name) const {
-    if (const auto found = by_name_.find(name); found != by_name_.end())
-      return found->second;
-    const std::string* longest = nullptr;
-    for (const auto& [beginning, step_metric] : by_beginning_) // a longer one comes after those that it begins with
-      if (name.starts_with(beginning))
-        longest = &step_metric;
-    return longest ? *longest : std::string();
-  }
-
-private:
-  /// Epochs are a series here: a curve over them would lie beside those over steps.
-  static bool counts_epochs(const std::string& name) { return name == "epoch" || name.ends_with("/epoch"); }
-
-  std::map<std::string, std::string> by_name_;
-  std::map<std::string, std::string> by_beginning_;
-  std::set<std::string> all_;
-};
-
-/// What the log says of a run besides its points.
-struct WandbFacts {
-  std::string name, note, project, group, job_type, sweep;
-  std::set<std::string> tags;
-  std::map<std::string, Json> config;
-  std::map<std::string, Json> summary;
-  std::optional<double> started;
-  std::optional<std::int64_t> exit_code;
-  std::optional<double> runtime; ///< in seconds
-  std::string output;            ///< the last that was printed
-};
-
-constexpr std::size_t most_output = 16 << 10;
-
-/// Takes the records of a run's logs, in their order.
-class WandbRecords {
-public:
-  WandbRecords(detail::ImportedRun& run, const ImportOptions& options) : run_(run), options_(options) {}
-
-  void take(std::string_view record) {
-    Fields fields(record);
-    while (const auto field = fields.next())
-      if (field->wire == Wire::bytes)
-        take_field(field->number, field->bytes);
-  }
-
-  const WandbFacts& facts() const { return facts_; }
-  const StepMetrics& step_metrics() const { return step_metrics_; }
-  std::int64_t last_step() const { return last_step_; } ///< W&B's own; -1: no row
-
-private:
-  enum { history = 2, summary = 3, config = 5, stats = 7, metric = 12, output_raw = 13, run = 17, run_exit = 18 };
-
-  void take_field(int number, std::string_view message) {
-    switch (number) {
-    case history:
-      return take_row(message);
-    case summary:
-      return update(facts_.summary, message);
-    case config:
-      return update(facts_.config, message);
-    case stats:
-      return take_stats(message);
-    case metric:
-      return step_metrics_.define(message);
-    case output_raw:
-      return take_output(message);
-    case run:
-      return take_run(message);
-    case run_exit:
-      return take_exit(message);
-    default:
-      return;
-    }
-  }
-
-  /// A ConfigRecord or SummaryRecord.
-  static void update(std::map<std::string, Json>& members, std::string_view message) {
-    for_each_item(message, 1, [&](WandbItem item) { members[item.first] = std::move(item.second); });
-    for_each_item(message, 2, [&](const WandbItem& item) { members.erase(item.first); });
-  }
-
-  void take_row(std::string_view message) {
-    std::vector<std::pair<std::string, double>> values;
-    std::optional<double> step, seconds, time;
-    for_each_item(message, 1, [&](const WandbItem& item) {
-      const auto& [key, value] = item;
-      if (key == "_step")
-        step = number_of(value);
-      else if (key == "_runtime")
-        seconds = number_of(value);
-      else if (key == "_timestamp")
-        time = number_of(value);
-      else if (key != "_wandb")
-        for_each_number(key, value, [&](const std::string& name, double number) { values.emplace_back(name, number); });
-    });
-    last_step_ = step && whole(*step) ? *whole(*step) : step_of(message).value_or(last_step_ + 1);
-    for (const auto& [key, value] : values)
-      if (step_metrics_.is_one(key))
-        counted_[key] = value;
-    std::optional<std::int64_t> reached;
-    for (const auto& [key, value] : values) {
-      const std::int64_t at = step_at(key);
-      if (step_metrics_.of(key) == key && whole(value))
-        continue; // it counts itself
-      const std::string series = detail::series_name(key, options_);
-      run_.add(series, at, value);
-      if (seconds && detail::is_training_loss(series))
-        run_.add("seconds", at, *seconds);
-      reached = std::max(reached.value_or(at), at);
-    }
-    if (reached && time)
-      run_.reached(*reached, *time);
-  }
-
-  static std::optional<std::int64_t> step_of(std::string_view history_record) {
-    std::optional<std::int64_t> step;
-    Fields fields(history_record);
-    while (const auto field = fields.next())
-      if (field->is(2, Wire::bytes)) {
-        step = 0;
-        Fields inner(field->bytes);
-        while (const auto number = inner.next())
-          if (number->is(1, Wire::varint))
-            step = static_cast<std::int64_t>(number->integer);
-      }
-    return step;
-  }
-
-  /// The value of its step metric in this row or the last one that had it, if that is a whole number.
-  std::int64_t step_at(const std::string& key) const {
-    const auto counted = counted_.find(step_metrics_.of(key));
-    return counted == counted_.end() ? last_step_ : whole(counted->second).value_or(last_step_);
-  }
-
-  void take_stats(std::string_view message) {
-    double time = 0;
-    std::vector<WandbItem> items;
-    Fields fields(message);
-    while (const auto field = fields.next())
-      if (field->is(2, Wire::bytes))
-        time = read_timestamp(field->bytes);
-      else if (field->is(3, Wire::bytes))
-        items.push_back(read_item(field->bytes));
-    for (const auto& [key, value] : items)
-      if (const auto number = number_of(value); number && !key.starts_with('_'))
-        run_.sample(detail::series_name("system/" + key, options_), time, *number);
-  }
-
-  void take_output(std::string_view message) {
-    Fields fields(message);
-    while (const auto field = fields.next())
-      if (field->is(3, Wire::bytes))
-        facts_.output += field->bytes;
-    if (facts_.output.size() > 2 * most_output)
-      facts_.output.erase(0, facts_.output.size() - most_output);
-  }
-
-  void take_run(std::string_view message) {
-    const auto set = [](std::string& text, const Field& field) { text = field.bytes; };
-    Fields fields(message);
-    while (const auto field = fields.next()) {
-      if (field->wire != Wire::bytes)
-        continue;
-      switch (field->number) {
-      case 3:
-        set(facts_.project, *field);
-        break;
-      case 4:
-        update(facts_.config, field->bytes);
-        break;
-      case 5:
-        update(facts_.summary, field->bytes);
-        break;
-      case 6:
-        set(facts_.group, *field);
-        break;
-      case 7:
-        set(facts_.job_type, *field);
-        break;
-      case 8:
-        set(facts_.name, *field);
-        break;
-      case 9:
-        set(facts_.note, *field);
-        break;
-      case 10:
-        facts_.tags.insert(std::string(field->bytes));
-        break;
-      case 12:
-        set(facts_.sweep, *field);
-        break;
-      case 17:
-        if (!facts_.started)
-          facts_.started = read_timestamp(field->bytes);
-        break;
-      default:
-        break;
-      }
-    }
-  }
-
-  void take_exit(std::string_view message) {
-    facts_.exit_code = 0; // the default is not written
-    Fields fields(message);
-    while (const auto field = fields.next())
-      if (field->is(1, Wire::varint))
-        facts_.exit_code = static_cast<std::int32_t>(field->integer);
-      else if (field->is(2, Wire::varint))
-        facts_.runtime = static_cast<double>(static_cast<std::int32_t>(field->integer));
-  }
-
-  detail::ImportedRun& run_;
-  const ImportOptions& options_;
-  WandbFacts facts_;
-  StepMetrics step_metrics_;
-  std::map<std::string, double> counted_; ///< the last value of each step metric
-  std::int64_t last_step_ = -1;
-};
-
-// --- folders ---
 
 /// The log in a run's folder; empty if there is none.
 fs::path log_in(const fs::path& folder) {
@@ -453,7 +144,7 @@ Json file_in(const fs::path& folder, const char* name, std::vector<std::string>&
   return nullptr;
 }
 
-void add_config(detail::ImportedRun& run, const Json& config_yaml, const WandbFacts& facts) {
+void add_config(detail::ImportedRun& run, const Json& config_yaml, const detail::WandbFacts& facts) {
   const auto is_own = [](const std::string& key) { return key == "_wandb" || key == "wandb_version"; };
   if (config_yaml.is_object())
     for (const auto& [key, member] : config_yaml.items())
@@ -472,17 +163,18 @@ void add_config(detail::ImportedRun& run, const Json& config_yaml, const WandbFa
 /// W&B's step at which a summary was written; nothing if it does not say it.
 std::optional<std::int64_t> step_in(const Json& summary) {
   const auto found = summary.find("_step");
-  const auto step = found == summary.end() ? std::nullopt : number_of(*found);
-  return step ? whole(*step) : std::nullopt;
+  const auto step = found == summary.end() ? std::nullopt : optional_number_from_json(*found);
+  return step ? detail::whole_number(*step) : std::nullopt;
 }
 
 /// Numbers that the history has not, such as a score that the program computed at its end.
-void add_summary(detail::ImportedRun& run, const Json& summary, const StepMetrics& step_metrics,
+void add_summary(detail::ImportedRun& run, const Json& summary, const detail::StepMetrics& step_metrics,
                  const ImportOptions& options) {
   const std::int64_t last = run.last_step();
   const std::int64_t at = step_metrics.empty() ? std::max(last, step_in(summary).value_or(last)) : last;
   for (const auto& [key, value] : summary.items())
-    if (const auto number = number_of(value); number && !key.starts_with('_') && !step_metrics.is_one(key))
+    if (const auto number = optional_number_from_json(value);
+        number && !key.starts_with('_') && !step_metrics.is_one(key))
       if (const std::string series = detail::series_name(key, options); !run.has(series))
         run.add(series, at, *number);
 }
@@ -506,20 +198,19 @@ Json environment_of(const Json& metadata) {
   return environment;
 }
 
-void read_log(const fs::path& file, WandbRecords& records, std::vector<std::string>& remarks) {
+void read_log(const fs::path& file, detail::WandbRecords& records, std::vector<std::string>& remarks) {
   try {
     detail::WandbLog log(file);
     while (const auto record = log.next())
       records.take(*record);
     if (log.damaged() > 0)
-      remarks.push_back(fmt::format("{}: damaged records were left out: {}, the first at byte {}", file.string(),
-                                    log.damaged(), log.first_damage()));
+      remarks.push_back(detail::damage_remark(file, log.damaged(), log.first_damage()));
   } catch (const Error& error) {
     remarks.push_back(fmt::format("{}: {}; it was left out", file.string(), error.what()));
   }
 }
 
-void set_end(detail::ImportedRun& run, const WandbFacts& facts, bool has_log) {
+void set_end(detail::ImportedRun& run, const detail::WandbFacts& facts, bool has_log) {
   using telemetry::RunStatus;
   if (facts.started)
     run.set_started(*facts.started);
@@ -533,13 +224,13 @@ void set_end(detail::ImportedRun& run, const WandbFacts& facts, bool has_log) {
     run.set_status(RunStatus::running);
 }
 
-void set_output(detail::ImportedRun& run, const fs::path& folder, const WandbFacts& facts) {
+void set_output(detail::ImportedRun& run, const fs::path& folder, const detail::WandbFacts& facts) {
   const fs::path file = folder / "files" / "output.log";
   std::error_code ignored;
   const bool exists = fs::is_regular_file(file, ignored);
-  std::string tail = exists ? detail::last_lines(file, most_output) : std::string();
+  std::string tail = exists ? detail::last_lines(file, detail::WandbRecords::most_output) : std::string();
   if (tail.empty())
-    tail = facts.output.substr(facts.output.size() - std::min(facts.output.size(), most_output));
+    tail = facts.output.substr(facts.output.size() - std::min(facts.output.size(), detail::WandbRecords::most_output));
   if (!tail.empty())
     run.set_output(tail, exists ? file : fs::path());
 }
@@ -549,14 +240,14 @@ detail::ImportedRun read_parts(const std::vector<fs::path>& folders, const Impor
                                std::vector<std::string>& remarks) {
   // A part that goes on at an earlier step writes those after it again.
   detail::ImportedRun run("wandb", folders.front(), dated_id(folders.front()), store::CompleteRun::Update::replace);
-  WandbRecords records(run, options);
+  detail::WandbRecords records(run, options);
   bool has_log = false;
   for (const fs::path& folder : folders)
     if (const fs::path file = log_in(folder); !file.empty()) {
       read_log(file, records, remarks);
       has_log = true;
     }
-  const WandbFacts& facts = records.facts();
+  const detail::WandbFacts& facts = records.facts();
   const fs::path& last = folders.back();
   run.set_name(facts.name.empty() ? id_of(last) : facts.name);
   run.set_note(facts.note);

@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/base/utc.h"
 #include "core/data/input_file.h"
+#include "core/exchange/detail/number_text.h"
 #include "core/filter/values.h"
 
 namespace batchscope::exchange::detail {
@@ -127,8 +128,7 @@ Json read_python_json(std::string_view text) {
 
 Json value_of_text(const std::string& text) {
   const auto number = number_in(text);
-  const bool whole = number && *number == std::trunc(*number) && std::abs(*number) < 9e15;
-  return whole ? Json(static_cast<std::int64_t>(*number)) : number ? json_number(*number) : Json(text);
+  return number ? json_of_number(*number) : Json(text);
 }
 
 std::string series_name(const std::string& name, const ImportOptions& options) {
@@ -325,6 +325,10 @@ store::CompleteRun ImportedRun::finish(const ImportOptions& options) {
   for (auto& [name, points] : series_)
     run_.series.emplace_back(name, std::move(points));
   return std::move(run_);
+}
+
+std::string damage_remark(const std::filesystem::path& file, std::int64_t records, std::uint64_t first) {
+  return fmt::format("{}: damaged records were left out: {}, the first at byte {}", file.string(), records, first);
 }
 
 } // namespace batchscope::exchange::detail

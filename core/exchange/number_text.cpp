@@ -34,4 +34,15 @@ void append_number(std::string& text, double value) {
   text.append(digits.begin(), end);
 }
 
+std::optional<std::int64_t> whole_number(double value) {
+  constexpr double largest = 9e15;
+  const bool whole = value == std::trunc(value) && std::abs(value) <= largest;
+  return whole ? std::optional(static_cast<std::int64_t>(value)) : std::nullopt;
+}
+
+Json json_of_number(double value) {
+  const auto whole = whole_number(value);
+  return whole ? Json(*whole) : json_number(value);
+}
+
 } // namespace batchscope::exchange::detail

@@ -9,7 +9,7 @@ namespace batchscope::telemetry {
 namespace {
 
 bool is_number_or_null(const Json& value) {
-  return value.is_null() || value.is_number() || value == "NaN" || value == "Infinity" || value == "-Infinity";
+  return value.is_null() || optional_number_from_json(value);
 }
 
 bool is_integer_or_null(const Json& value) {

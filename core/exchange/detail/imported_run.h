@@ -102,5 +102,7 @@ std::string digest(std::string_view text);
 std::string first_bytes(const std::filesystem::path& file, std::size_t count);
 /// The last bytes of a file, from the begin of a line if there are more; empty if it cannot be read.
 std::string last_lines(const std::filesystem::path& file, std::size_t most_bytes);
+/// The remark on records of a log that could not be read, `first` the byte of the first of them.
+std::string damage_remark(const std::filesystem::path& file, std::int64_t records, std::uint64_t first);
 
 } // namespace batchscope::exchange::detail

@@ -13,12 +13,6 @@ Error wrong_type(const std::string& name, const Json& value, const std::string& 
   return input_error(fmt::format("{} is {}; accepted: {}", name, shortened(json_text(value)), accepted));
 }
 
-std::optional<double> number_of(const Json& value) {
-  if (value.is_number() || value == "NaN" || value == "Infinity" || value == "-Infinity")
-    return number_from_json(value);
-  return std::nullopt;
-}
-
 } // namespace
 
 const Json* Fields::find(const char* name) const {
@@ -58,7 +52,7 @@ std::optional<double> Fields::optional_number(const char* name) const {
   const Json* value = find(name);
   if (!value)
     return std::nullopt;
-  const auto number = number_of(*value);
+  const auto number = optional_number_from_json(*value);
   if (!number)
     throw wrong_type(name, *value, R"(a number, "NaN", "Infinity" or "-Infinity")");
   return number;
@@ -72,7 +66,7 @@ std::vector<std::pair<std::string, double>> Fields::numbers(const char* name) co
   for (const auto& [key, value] : values->items()) {
     if (value.is_null())
       continue;
-    const auto number = number_of(value);
+    const auto number = optional_number_from_json(value);
     if (!number)
       throw wrong_type(fmt::format("{}.{}", name, shortened(key)), value, "a number");
     numbers.emplace_back(key, *number);
