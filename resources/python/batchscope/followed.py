@@ -7,7 +7,6 @@ import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .account import EveryModule
 from .division import Unknown, with_size
 from .foresight import within
 from .loader import Loader
@@ -56,7 +55,7 @@ class FollowedLoader(Loader):
             run._ranks = ranks
         self.count(self._of_sampler())
         self._kept_to = 0  # the largest size that fits, as it was said last
-        self._present: Any = None  # weak reference to the newest pass
+        self._newest: Any = None  # weak reference
 
     def _of_sampler(self) -> int:
         return len(self.sampler) * self._sharers
@@ -76,24 +75,12 @@ class FollowedLoader(Loader):
     def accumulate(self, count: int) -> None:
         del count
 
-    @property
-    def batch(self) -> int:
-        """Examples of a batch. What would not fit is not taken over."""
-        return self._batch
-
-    @batch.setter
-    def batch(self, size: int) -> None:
+    def _fitting(self, size: int) -> int:
         taken, reason = within(self._run, size)
         if reason is not None and taken != self._kept_to and self._run._rank == 0:
             self._run.event("clamp", field="batch", asked=size, taken=taken, reason=reason.message())
         self._kept_to = taken if reason is not None else 0
-        self._set_batch(taken)
-
-    def _took(self, sizes: list[int]) -> None:
-        """What a step takes is known when its gradients are computed."""
-        takes = list(self._run._takes)
-        super()._took(sizes)
-        self._run._takes = takes
+        return taken
 
     def leads(self, parts: int) -> None:
         """The step that was made is one of this loader, of so many batches."""
@@ -121,18 +108,21 @@ class FollowedLoader(Loader):
         same = getattr(earlier, "dataset", None) is self.dataset or earlier.examples == self.examples
         return same and earlier.own_batch == self.own_batch
 
-    def alone(self) -> bool:
-        """Whether no pass has begun without having had a batch: two at once cannot be followed."""
-        present = None if self._present is None else self._present()
-        return present is None or present.has_begun
+    @property
+    def newest(self) -> Pass | None:
+        """The last pass that was opened, as long as the program has it."""
+        return None if self._newest is None else self._newest()
+
+    def has_begun(self) -> bool:
+        """Whether no pass was opened that has had no batch yet: two at once cannot be followed."""
+        return self.newest is None or self.newest.has_begun
 
     def begin_pass(self, loop: Loop, feed: Feed) -> Pass:
         """The batches of one pass."""
-        earlier = None if self._present is None else self._present()
-        if earlier is not None:
-            earlier.leave()
+        if self.newest is not None:
+            self.newest.leave()
         begun = Pass(self, loop, feed)
-        self._present = weakref.ref(begun)
+        self._newest = weakref.ref(begun)
         return begun
 
 
@@ -228,12 +218,11 @@ class Feeds:
         self._run = run
         self._loop = loop
         self._known: Any = weakref.WeakKeyDictionary()
-        self._joined = False
 
     def pass_over(self, dataloader: Any, stock: Any) -> Any:
         """An iterator in the place of that which `stock(dataloader)` makes."""
-        if not self._run._account.models:
-            self._know_models()
+        if not self._run._account.models:  # before the first step, as its memory is that beyond what is in use now
+            self._run._know_all_modules(early=True)
         feed = self._known.get(dataloader)
         if feed is None:
             feed = self._known[dataloader] = self._look_at(dataloader)
@@ -242,23 +231,17 @@ class Feeds:
         loader = feed.loader
         if loader is None:
             return WatchedPass(self._run, self._loop, feed, stock(self._in_first_size(dataloader, feed)))
-        if not loader.alone():
+        if not loader.has_begun():
             feed.loader, feed.reason = None, _TWO_PASSES
             return WatchedPass(self._run, self._loop, feed, stock(dataloader))
         self._lead(loader, feed)
         return loader.begin_pass(self._loop, feed)
 
-    def _know_models(self) -> None:
-        """Before the first step, as its memory is that beyond what is in use now."""
-        models = EveryModule()
-        if next(models.parameters(), None) is not None:
-            self._run._know_model(models)
-
     def _look_at(self, dataloader: Any) -> Feed:
         from torch.utils.data import DataLoader
 
-        kind = type(dataloader)
-        if any(name in vars(base) for base in kind.__mro__ for name in ("_get_iterator",) if base is not DataLoader):
+        kind: Any = type(dataloader)
+        if kind._get_iterator is not DataLoader._get_iterator:
             text = f"{kind.__name__} has iterators of its own"
             return Feed(None, Reason("own-loader", text, {"class": kind.__name__}))
         try:
@@ -269,16 +252,14 @@ class Feeds:
 
     def _join_ranks(self, dataloader: Any) -> Reason | None:
         """Why the ranks of this training cannot be steered; None if they can, or there is one."""
+        from torch import distributed
         from torch.utils.data.distributed import DistributedSampler
 
         run = self._run
-        distributed: Any = getattr(__import__("torch"), "distributed", None)
-        if run._world == 1 and not (distributed.is_available() and distributed.is_initialized()):
+        begun = distributed.is_available() and distributed.is_initialized()
+        if (distributed.get_world_size() if begun else run._world) == 1:
             return None
-        if distributed.is_initialized() and distributed.get_world_size() == 1:
-            return None
-        sampler = getattr(dataloader, "sampler", None)
-        if type(sampler) is not DistributedSampler:
+        if type(getattr(dataloader, "sampler", None)) is not DistributedSampler:
             what = "its DataLoader has no DistributedSampler"
             return Reason("several-ranks", what, {"what": what})
         if not distributed_models():
@@ -302,7 +283,11 @@ class Feeds:
         """
         run = self._run
         present = run._loader
-        if present is loader or self._leads(present):
+        if present is loader:
+            return
+        # One that is opened in the middle of a pass may be that of an evaluation.
+        loader.goes_along = feed.trains or not isinstance(present, FollowedLoader) or not present.has_begun()
+        if self._leads(present):
             return
         if self._loop.steps and not feed.trains and present is not None and not loader.goes_on_from(present):
             return
@@ -315,10 +300,9 @@ class Feeds:
         """Whether a loader that has begun goes on leading when another one begins."""
         if not isinstance(present, FollowedLoader) or not present.is_open:
             return False
-        newest = None if present._present is None else present._present()
-        if newest is None:
+        if present.newest is None:
             return False
-        return not newest.has_begun or any(feed.loader is present and feed.trains for feed in self._known.values())
+        return not present.has_begun() or any(feed.loader is present and feed.trains for feed in self._known.values())
 
 
 _TWO_PASSES = Reason("two-passes", "two passes over its DataLoader are gone through at once")

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _INEXACT = 0.02  # of a peak: pages, and buffers of libraries
 _SIZES = 64  # that are remembered
-_READINGS = 2  # of a size: the first step of a size may need less or more than those that follow
 _NEVER = 1 << 62  # examples
 
 
@@ -28,20 +27,19 @@ class Foresight:
     def __init__(self, between: Callable[[], int]) -> None:
         self._between = between
         self._peaks: dict[int, int] = {}  # bytes by examples of the largest micro batch
-        self._readings: dict[int, int] = {}
+        self._read_once: set[int] = set()  # sizes whose peak was read no more than that
 
     def saw(self, size: int, peak_bytes: int) -> None:
         """A step was made. Without the states of an optimizer, the first one needs less than later ones."""
         if size > 0 and peak_bytes > 0:
+            (self._read_once.discard if size in self._peaks else self._read_once.add)(size)
             self._peaks[size] = max(peak_bytes, self._peaks.pop(size, 0))
-            self._readings[size] = self._readings.pop(size, 0) + 1
-            for known in (self._peaks, self._readings):
-                while len(known) > _SIZES:
-                    del known[next(iter(known))]
+            while len(self._peaks) > _SIZES:
+                del self._peaks[next(iter(self._peaks))]
 
     def wants(self, size: int) -> bool:
-        """Whether the peak of this size should be read once more."""
-        return size > 0 and self._readings.get(size, 0) < _READINGS
+        """Whether the peak of this size should be read once more: its first step may need less or more than others."""
+        return size > 0 and (size not in self._peaks or size in self._read_once)
 
     def _line(self) -> tuple[float, float] | None:
         """Bytes of no example, and of each."""

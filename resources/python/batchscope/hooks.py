@@ -14,7 +14,7 @@ from typing import Any
 
 from .followed import Feeds
 from .loop import Loop
-from .run import Run, start
+from .run import start
 
 
 class Hooks:
@@ -22,7 +22,6 @@ class Hooks:
 
     def __init__(self) -> None:
         self._pid = os.getpid()
-        self._run: Run | None = None
         self._loop: Loop | None = None
         self._feeds: Feeds | None = None
 
@@ -30,12 +29,12 @@ class Hooks:
         """A training is there: its Run, which may be that of the program itself."""
         if self._loop is None or self._pid != os.getpid():
             self._pid = os.getpid()
-            self._run = start()
-            self._loop = Loop(self._run)
-            self._feeds = Feeds(self._run, self._loop)
-            self._run._updates.is_told = True  # as torch's list of hooks must not grow while one of them is called
-            if self._run._loop is None and not self._run._reports_itself:
-                self._run._loop = self._loop
+            run = start()
+            self._loop = Loop(run)
+            self._feeds = Feeds(run, self._loop)
+            run._updates.is_told = True  # as torch's list of hooks must not grow while one of them is called
+            if run._loop is None and not run._reports_itself:
+                run._loop = self._loop
         return self._loop
 
     @property

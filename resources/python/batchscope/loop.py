@@ -2,9 +2,9 @@
 """Sees the steps of a training loop that knows nothing of BatchScope, by the calls of torch that every loop makes.
 
 A step is an update of the optimizer that leads: the first one that makes an update. In a program without optimizers,
-which updates its parameters itself, it is a backward pass. Its examples are the batches that
-were fetched since its update before, and that a backward pass followed; others are those of an evaluation. The step is
-over when the next batch is asked for, so that updates of other optimizers belong to it, or with the next update.
+which updates its parameters itself, it is a backward pass. Its examples are the batches that were fetched since its
+update before, and that a backward pass followed; others are those of an evaluation. The step is over when the next
+batch is asked for, so that updates of other optimizers belong to it, or with the next update.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .account import EveryModule
 from .reasons import Reason
 
 if TYPE_CHECKING:
@@ -231,8 +230,7 @@ class Loop:
 
     def _updated_by_hand(self) -> None:
         if not self._run._account.models:
-            self._run._greet(wait=True)
-            self._run._know_model(EveryModule())
+            self._know_models()
         self._lead_updated(None)
 
     def _lead_updated(self, optimizer: Any) -> None:
@@ -295,9 +293,13 @@ class Loop:
         """The models and the optimizer of this training."""
         run = self._run
         if not run._account.models or not run._account.owns(optimizer):
-            run._greet(wait=True)
-            run._know_model(EveryModule())
+            self._know_models()
         run._know_optimizer(optimizer)
+
+    def _know_models(self) -> None:
+        """The answer to the hello may have a budget, which needs them."""
+        self._run._greet(wait=True)
+        self._run._know_all_modules()
 
     def end(self) -> None:
         """The program ends: its last step is over."""
@@ -308,13 +310,10 @@ class Loop:
     def _flush(self) -> None:
         step, self._pending = self._pending, None
         assert step is not None
-        if step.fetches:
-            self._last = step.fetches
-        elif self._last and not step.fetches:
-            step.fetches = self._last  # trained on once more
+        self._last = step.fetches or self._last  # without a new one, these were trained on once more
         self.steps += 1
-        feed = step.fetches[0].feed if step.fetches else None
-        takes = [fetch.rows for fetch in step.fetches if fetch.feed is feed]
+        feed = self._last[0].feed if self._last else None
+        takes = [fetch.rows for fetch in self._last if fetch.feed is feed]
         self._parts = max(1, len(takes))
         run = self._run
         loader = feed.loader if feed is not None else None

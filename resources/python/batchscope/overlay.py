@@ -284,7 +284,7 @@ class Overlay:
     def _scandir(self, path: Any = ".") -> Any:
         if isinstance(path, int):
             return self._stock["scandir"](path)
-        return _Entries(self._entries(path), isinstance(path, bytes))
+        return _Entries(self._entries(path))
 
     def _entries(self, path: Any) -> list[Any]:
         """What is in a folder and was not removed, with what the program has added."""
@@ -316,10 +316,9 @@ class _Function:
 
 
 class _Entries:
-    """As os.scandir returns them."""
+    """As os.scandir returns them; of a path of bytes with texts."""
 
-    def __init__(self, entries: list[Any], as_bytes: bool) -> None:
-        del as_bytes  # names of entries are texts then; glob and walk use texts
+    def __init__(self, entries: list[Any]) -> None:
         self._entries = iter(entries)
 
     def __iter__(self) -> Iterator[Any]:

@@ -80,16 +80,17 @@ class Quarantine:
         if stock is None:
             return
 
+        def elsewhere(path: Any) -> Any:
+            is_path = isinstance(path, (str, bytes, os.PathLike)) and not str(path).startswith((":", "file:"))
+            return mapped(path) if is_path else path
+
         @functools.wraps(stock, updated=())
         def function(*args: Any, **kwargs: Any) -> Any:
-            values = list(args)
-            for key, holder in ((place, values), (argument, kwargs)):
-                found: Any = holder
-                if (key in kwargs) if isinstance(key, str) else len(values) > key:
-                    path = found[key]
-                    if isinstance(path, (str, bytes, os.PathLike)) and not str(path).startswith((":", "file:")):
-                        found[key] = mapped(path)
-            return stock(*values, **kwargs)
+            if argument in kwargs:
+                kwargs[argument] = elsewhere(kwargs[argument])
+            elif len(args) > place:
+                args = (*args[:place], elsewhere(args[place]), *args[place + 1 :])
+            return stock(*args, **kwargs)
 
         setattr(owner, name, function)
 

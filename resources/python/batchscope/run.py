@@ -363,6 +363,8 @@ class Run:
             self._look_for_distributed_model(loader)
         lead = self._loader
         if lead is not None and lead is not loader and lead.is_open:
+            if not loader.goes_along:
+                return
             lead.grain = math.lcm(lead.grain, grain_of(lead.own_batch, loader.own_batch))
             loader.follow(lead)
         elif loader.may_lead:
@@ -573,7 +575,13 @@ class Run:
     def _know_every_model(self) -> None:
         """A program with a budget that computes its gradients itself does not say which model it trains."""
         if self._memory.waits_for_model and "torch" in sys.modules:
-            self._know_model(EveryModule())
+            self._know_all_modules()
+
+    def _know_all_modules(self, early: bool = False) -> None:
+        """They are what a program trains that does not say it. `early`: those with parameters may not be made yet."""
+        modules = EveryModule()
+        if not early or next(modules.parameters(), None) is not None:
+            self._know_model(modules)
 
     def _share_orders(self) -> None:
         """Rank 0 tells the others what holds from the next step on. All ranks call it at the same step boundaries."""

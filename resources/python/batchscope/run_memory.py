@@ -50,7 +50,7 @@ class RunMemory:
         """A micro batch is fetched, the first one of a step or not; what comes then belongs to the step."""
         with self.budget.for_data(sizes, first):
             yield
-        self._size = max(self._size, *sizes, 0) if not first else max(sizes, default=0)
+        self._size = max((0 if first else self._size, *sizes))
         self.begin_reading(first)
 
     def begin_computing(self, sizes: tuple[int, ...]) -> None:

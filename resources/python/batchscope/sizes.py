@@ -20,6 +20,7 @@ class Sizes:
 
     can: tuple[str, ...] = ("batch", "accumulate")  # be changed
     may_lead = True  # the steps have its examples, or may have them
+    goes_along = True  # with a loader that is iterated over at the same time
     at_once: int | None = None  # micro batches that are fetched together; None: all of a step
 
     def __init__(self, run: Run, examples: int, batch: int, drop_last: bool) -> None:
@@ -68,11 +69,13 @@ class Sizes:
 
     @batch.setter
     def batch(self, size: int) -> None:
-        self._set_batch(size)
-
-    def _set_batch(self, size: int) -> None:
+        size = self._fitting(size)
         most = max(1, self.examples // self._sharers)
         self._batch = self._clamped("batch", size, max(self.grain, most - most % self.grain), self.grain)
+
+    def _fitting(self, size: int) -> int:
+        """The size, or the largest one that memory has room for."""
+        return size
 
     @property
     def accumulate(self) -> int:
@@ -189,7 +192,7 @@ class Sizes:
         self.seen_in_epoch += self.last_total
         own = self._own(sizes)
         self.last_size = max(own, default=0)
-        if self.lead is None:
+        if self.lead is None and self.at_once is None:  # else a step takes what its gradients are computed from
             self._run._takes += own
 
     def _goes_round(self) -> bool:

@@ -99,6 +99,7 @@ class Training:
         self.model.eval()
         for x, _, _ in loader:
             self.model(x)
+            self.evaluated.append(len(x))
         self.model.train()
 
 
@@ -270,7 +271,7 @@ def looks_first(options):
 def evaluates_inside(options):
     """With gradients enabled, in the middle of an epoch."""
     t = Training(options)
-    held = t.loader(Points(50), shuffle=False)
+    held = t.loader(Points(50), batch_size=25, shuffle=False)
     for _ in t.epochs:
         for number, batch in enumerate(t.loader()):
             t.train_step(batch)
@@ -286,11 +287,7 @@ def evaluates_apart(options):
     for _ in t.epochs:
         for batch in loader:
             t.train_step(batch)
-        t.model.eval()
-        for x, _, _ in held:
-            t.model(x)
-            t.evaluated.append(len(x))
-        t.model.train()
+        t.evaluate(held)
     return t
 
 

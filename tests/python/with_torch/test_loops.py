@@ -91,7 +91,8 @@ class Loops(WithRun):
             return 3 + 5 * step % 17
 
         for name, *options in (("plain",), ("plain", "--workers", "2"), ("accumulates",), ("fresh_loaders",),
-                               ("leaves_early",), ("two_networks",), *((ahead,) for ahead in AHEAD)):
+                               ("leaves_early",), ("two_networks",), ("evaluates_inside",),
+                               *((ahead,) for ahead in AHEAD)):
             with self.subTest(name=name, options=options):
                 said, server = self.attached(name, *options, welcome={"batch": size(1), "hold": 1},
                                              answer=lambda record: {"batch": size(record["step"] + 1)})
@@ -107,6 +108,8 @@ class Loops(WithRun):
                     self.assertGreater(len(followed), 3)
 
     def test_an_evaluation_keeps_its_size(self):
+        said, _ = self.attached("evaluates_inside", welcome={"batch": 40})
+        self.assertEqual((said["takes"], said["evaluated"]), ([[40]] * 10, [25, 25] * 2))
         said, server = self.attached("evaluates_apart", welcome={"batch": 40})
         self.assertEqual([record["takes"] for record in server.of("record")], [[40]] * 10)
         self.assertEqual(said["evaluated"], [30, 20, 30, 20])
