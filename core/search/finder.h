@@ -47,6 +47,9 @@ struct FinderOptions {
   /// Fraction of the memory, at least 0, by which a prediction from traces may be wrong: a process needs some memory
   /// besides its tensors. So far below its prediction `predictive` begins, and approaches it without errors.
   double slack = 0;
+  /// Fraction of the memory, at least 0: a size that is predicted to need only so much more than there is, is tried all
+  /// the same before the search of `predictive` is over.
+  double doubt = 0;
   /// The memory of a step as known before anything runs; null if it is not. `predictive` then runs the safe size first,
   /// to see how right it is, and then the largest.
   std::shared_ptr<const predict::PeakPredictor> memory{};

@@ -177,9 +177,9 @@ private:
     if (goal > fits_)
       return approached(goal);
     // The model predicts that the next size does not fit; it is trusted if it was right about this one.
-    if (last_error_ <= (options_.held_blocks ? certain_error_reserved : certain_error))
-      return std::nullopt;
-    return beyond_prediction();
+    if (last_error_ > (options_.held_blocks ? certain_error_reserved : certain_error))
+      return beyond_prediction();
+    return is_doubtful(fits_ + 1) ? std::optional(fits_ + 1) : std::nullopt;
   }
 
   /// About the safe size: it is run before larger ones, and shows how right the model of small ones is.
@@ -199,6 +199,11 @@ private:
     const double room = static_cast<double>(*options_.budget_bytes) * (1 - options_.slack);
     const std::int64_t certain = largest_within(room, fits_ + 1, goal);
     return certain > fits_ ? certain : goal - (goal - fits_) / 2;
+  }
+
+  /// Whether the model, which is right, predicts so little too much that the size may fit after all.
+  bool is_doubtful(std::int64_t batch) const {
+    return static_cast<double>(*predict(batch)) <= (1 + options_.doubt) * static_cast<double>(*options_.budget_bytes);
   }
 
   /// Of what the model predicts too much of, at least what the size that fits has shown is known: the next size needs

@@ -89,6 +89,35 @@ double uncertainty(const Timed& size, const Timed& best) {
   return std::min(fraction, size.fastest() / size.rate() - 1);
 }
 
+Timing timing_of(const Timed& size, const Timed& best) {
+  const std::vector<double> rates = size.rates();
+  const auto [slowest, fastest] = std::minmax_element(rates.begin(), rates.end());
+  return {.batch = size.batch,
+          .seconds = median(size.counting(&Stretch::step_seconds)),
+          .examples_per_second = median(rates),
+          .slowest = *slowest,
+          .fastest = *fastest,
+          .stretches = static_cast<int>(rates.size()),
+          .uncertainty = uncertainty(size, best),
+          .lost = median(size.counting(&Stretch::lost))};
+}
+
+const Timed* best_of(const std::vector<Timed>& sizes) {
+  const Timed* best = nullptr;
+  for (const Timed& size : sizes)
+    if (!best || size.rate() > best->rate())
+      best = &size;
+  return best;
+}
+
+std::vector<Timing> timings_of(const std::vector<Timed>& sizes) {
+  std::vector<Timing> timings;
+  const Timed* fastest = best_of(sizes);
+  for (const Timed& size : sizes)
+    timings.push_back(timing_of(size, *fastest));
+  return timings;
+}
+
 class Race {
 public:
   Race(const std::vector<std::int64_t>& sizes, const TimeStretch& time,
@@ -104,7 +133,7 @@ public:
       std::erase_if(sizes_, [](const Timed& size) { return size.stretches.empty(); });
       drop_hopeless(hopeless[std::min<std::size_t>(static_cast<std::size_t>(round), hopeless.size() - 1)]);
     }
-    return timings();
+    return timings_of(sizes_);
   }
 
 private:
@@ -127,16 +156,8 @@ private:
     }
   }
 
-  const Timed* best() const {
-    const Timed* best = nullptr;
-    for (const Timed& size : sizes_)
-      if (!best || size.rate() > best->rate())
-        best = &size;
-    return best;
-  }
-
   void drop_hopeless(double fraction) {
-    const Timed* fastest = best();
+    const Timed* fastest = best_of(sizes_);
     if (!fastest)
       return;
     const double bound = fraction * fastest->rate();
@@ -157,33 +178,12 @@ private:
   /// Whether more rounds would hardly move the knee: for the knee and for each smaller size, either all stretches are
   /// within the tolerance, or none is.
   bool settled() const {
-    const std::vector<Timing> all = timings();
+    const std::vector<Timing> all = timings_of(sizes_);
     const auto knee_now = knee(all);
-    const double bound = (1 - knee_tolerance) * best()->rate();
+    const double bound = (1 - knee_tolerance) * best_of(sizes_)->rate();
     return knee_now && std::none_of(all.begin(), all.end(), [&](const Timing& timing) {
              return timing.batch <= *knee_now && timing.slowest < bound && timing.fastest >= bound;
            });
-  }
-
-  static Timing timing_of(const Timed& size, const Timed& best) {
-    const std::vector<double> rates = size.rates();
-    const auto [slowest, fastest] = std::minmax_element(rates.begin(), rates.end());
-    return {.batch = size.batch,
-            .seconds = median(size.counting(&Stretch::step_seconds)),
-            .examples_per_second = median(rates),
-            .slowest = *slowest,
-            .fastest = *fastest,
-            .stretches = static_cast<int>(rates.size()),
-            .uncertainty = uncertainty(size, best),
-            .lost = median(size.counting(&Stretch::lost))};
-  }
-
-  std::vector<Timing> timings() const {
-    std::vector<Timing> timings;
-    const Timed* fastest = best();
-    for (const Timed& size : sizes_)
-      timings.push_back(timing_of(size, *fastest));
-    return timings;
   }
 
   const TimeStretch& time_;
@@ -228,6 +228,13 @@ std::vector<Timing> measure_throughput(const std::vector<std::int64_t>& sizes, c
   return Race(sizes, time, on_timing).run();
 }
 
+std::vector<Timing> timings_of(const std::map<std::int64_t, std::vector<Stretch>>& stretches) {
+  std::vector<Timed> sizes;
+  for (const auto& [batch, of_it] : stretches)
+    sizes.push_back({.batch = batch, .stretches = of_it});
+  return timings_of(sizes);
+}
+
 void time_sizes(SearchResult& result, const TimeStretch& time, const std::function<void(const Timing&)>& on_timing,
                 const std::function<bool()>& stop) {
   std::vector<Timing> so_far;
@@ -244,6 +251,10 @@ void time_sizes(SearchResult& result, const TimeStretch& time, const std::functi
     result.timings = std::move(so_far);
     return add_reason(result, "stopped before the throughput was known, so no size is recommended");
   }
+  recommend(result);
+}
+
+void recommend(SearchResult& result) {
   result.recommended = knee(result.timings);
   if (result.recommended)
     add_reason(result, knee_reason(result.timings, *result.recommended));

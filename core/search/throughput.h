@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,9 +38,15 @@ std::vector<std::int64_t> sizes_to_time(const SearchResult& result);
 std::vector<Timing> measure_throughput(const std::vector<std::int64_t>& sizes, const TimeStretch& time,
                                        const std::function<void(const Timing&)>& on_timing = {});
 
-/// Times the sizes of a search that has found some, and fills its timings and recommended size; `reason` says why that
-/// one. Where `stop` says that the user has stopped it, the result is `interrupted`, with the timings so far. Throws
-/// what `time` throws otherwise.
+/// The same from stretches that were made before, by size: at least one of each.
+std::vector<Timing> timings_of(const std::map<std::int64_t, std::vector<Stretch>>& stretches);
+
+/// Fills the recommended size of a search that has timings; `reason` says why that one, and what is not certain.
+void recommend(SearchResult& result);
+
+/// Times the sizes of a search that has found some, and fills its timings and recommended size; see recommend(). Where
+/// `stop` says that the user has stopped it, the result is `interrupted`, with the timings so far. Throws what `time`
+/// throws otherwise.
 void time_sizes(SearchResult& result, const TimeStretch& time, const std::function<void(const Timing&)>& on_timing,
                 const std::function<bool()>& stop);
 

@@ -300,6 +300,10 @@ std::string probe_line(const std::vector<ProbeSize>& sizes, bool then_stop) {
   Json json{{"type", "probe"}, {"sizes", Json::array()}, {"then", then_stop ? "stop" : "go-on"}};
   for (const ProbeSize& size : sizes) {
     Json entry{{"batch", size.batch}, {"trace", size.trace}, {"steps", size.steps}};
+    if (!size.set)
+      entry["set"] = false;
+    if (size.timing)
+      entry["timing"] = true;
     if (size.evaluation)
       entry["evaluation"] = *size.evaluation;
     json["sizes"].push_back(std::move(entry));

@@ -161,11 +161,13 @@ std::string stop_line(bool save);
 std::string stored_line(std::int64_t seq);
 std::string refuse_line(const std::string& reason);
 
-/// A size to try, in a program of level 3.
+/// A size to try, in a program that lists the allocations of its steps.
 struct ProbeSize {
   std::int64_t batch = 1;
   bool trace = false; ///< of the last step
   std::int64_t steps = 1;
+  bool set = true;                          ///< else the program has this size by its command
+  bool timing = false;                      ///< without a limit, which does not come back
   std::optional<std::int64_t> evaluation{}; ///< after the steps, an evaluation batch of so many examples
 };
 std::string probe_line(const std::vector<ProbeSize>& sizes, bool then_stop);

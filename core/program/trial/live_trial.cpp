@@ -1,7 +1,6 @@
 #include "core/program/trial/live_trial.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -17,66 +16,19 @@ namespace {
 /// Steps of this size warm the program up. With fewer examples, tensors would be so small that they stay in the C
 /// library's heap, which large ones cannot use.
 constexpr std::int64_t warm_up_batch = 16;
-constexpr int warm_up_steps = 2;
 /// Of the trace that is discarded.
 constexpr std::int64_t small_batch = 4;
 /// Steps of a size that is listed: the first has one-time allocations, the last is what a run repeats. Of sizes that
 /// are tried later one step shows whether they fit.
 constexpr std::int64_t steps_of_a_trace = 2;
-/// Batches that are timed, besides those of the first step, which is not counted; more if they take less than
-/// `timing_seconds`, as far as that is known.
-constexpr std::int64_t batches_of_a_timing = 3;
-constexpr double timing_seconds = 0.2;
+constexpr std::int64_t batches_of_a_timing = 3; ///< at least
+constexpr double enough_seconds = 0.1;          ///< of a timing whose steps were not known to be so short
 /// Of a memory model: two small sizes, and one that is about as large as the answer. What follows is run as in a run.
 constexpr std::size_t traces_needed = 3;
 /// A program that ends, or does not answer, so often for one size cannot be searched.
 constexpr int most_starts = 20;
 
-/// Of one step, from what a program says of a size. The first of several is not counted: its memory is new. Of a size
-/// that is `traced` it is the only one without the profiler.
-std::optional<double> step_seconds_in(const telemetry::ProbeResult& probe, bool traced) {
-  const auto count = static_cast<double>(probe.steps.value_or(0));
-  if (!probe.seconds || count < 1)
-    return std::nullopt;
-  const double first = probe.first_seconds.value_or(0);
-  if (first <= 0)
-    return *probe.seconds / count;
-  return traced || count == 1 ? first : (*probe.seconds - first) / (count - 1);
-}
-
 } // namespace
-
-/// What the program says of a size.
-struct LiveTrial::Result {
-  search::Outcome outcome = search::Outcome::error;
-  std::shared_ptr<const telemetry::Trace> trace;
-  std::optional<std::uint64_t> peak_bytes;
-  std::optional<std::uint64_t> room_bytes; ///< for a step, beside what lives between steps
-  std::optional<double> step_seconds;
-  std::optional<double> examples_per_second;
-  std::optional<std::int64_t> pid; ///< of the process that has answered
-  std::string message;
-};
-
-void LiveTrial::take(const telemetry::ProbeResult& answer, const ProbeSize& size, Result& result) {
-  const std::int64_t taken = answer.taken.value_or(size.batch);
-  if (taken != size.batch)
-    result.message = fmt::format("the program ran batch size {} instead", taken);
-  else
-    result.message = answer.error;
-  result.outcome = !result.message.empty() ? search::Outcome::error
-                   : answer.fits           ? search::Outcome::fits
-                                           : search::Outcome::out_of_memory;
-  if (answer.peak_bytes.value_or(0) > 0)
-    result.peak_bytes = static_cast<std::uint64_t>(*answer.peak_bytes);
-  if (answer.room_bytes.value_or(-1) >= 0)
-    result.room_bytes = static_cast<std::uint64_t>(*answer.room_bytes);
-  result.step_seconds = step_seconds_in(answer, size.trace);
-  if (result.step_seconds && *result.step_seconds > 0)
-    result.examples_per_second = static_cast<double>(answer.step_examples.value_or(size.batch)) / *result.step_seconds;
-  if (answer.examples)
-    evaluation_examples_ = {*answer.examples, answer.unseen.value_or(0)};
-}
 
 LiveTrial::LiveTrial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop)
     : spec_(spec), surroundings_(surroundings), stop_(std::move(stop)) {}
@@ -139,86 +91,47 @@ bool LiveTrial::ended_before_its_first_steps() {
 
 /// The first step that is listed differs from all later ones; it tells what is in use between steps.
 void LiveTrial::discard_first_trace() {
-  const Result result = probe({.batch = std::min(small_batch, examples_), .trace = true, .steps = steps_of_a_trace});
-  steps_.limit(spec_.memory_budget, result);
-}
-
-/// `result` has a list.
-void LiveTrial::Listed::limit(const std::optional<std::uint64_t>& most, const Result& result) {
-  budget = most;
-  if (most && result.room_bytes && result.trace)
-    budget = std::min(*most, *result.room_bytes + result.trace->start_bytes);
+  const Answer answer = probe({.batch = std::min(small_batch, examples_), .trace = true, .steps = steps_of_a_trace});
+  steps_.limit(spec_.memory_budget, answer);
 }
 
 /// Runs what is asked for, in the program that there is.
-LiveTrial::Result LiveTrial::probe(const ProbeSize& size) {
-  program_->ask(probe_line({size}, false), size.steps);
-  Result result;
-  const std::int64_t listed = size.evaluation.value_or(size.batch);
-  while (const auto message = program_->next()) {
-    if (const auto* traced = std::get_if<TraceMessage>(&*message); traced && traced->trace.batch == listed)
-      result.trace = std::make_shared<const telemetry::Trace>(traced->trace);
-    const auto* event = std::get_if<EventMessage>(&*message);
-    const auto* answer = event ? std::get_if<telemetry::ProbeResult>(&event->event.body) : nullptr;
-    if (!answer || answer->batch != size.batch)
-      continue;
-    take(*answer, size, result);
-    if (result.outcome != search::Outcome::fits)
-      result.trace.reset();
+Answer LiveTrial::probe(const ProbeSize& size) {
+  if (auto answer = answer_of(*program_, size)) {
+    if (answer->examples)
+      evaluation_examples_ = {*answer->examples, answer->unseen};
     starts_ = 1; // of the next size
-    return result;
+    return *std::move(answer);
   }
+  Answer answer;
   if (!program_->ended()) {
     // One that trains on without an answer is asked once more, in another process.
     if (program_->stands_still() || starts_ > 1)
-      result.message = fmt::format("the program {}", program_->why_given_up());
+      answer.message = fmt::format("the program {}", program_->why_given_up());
     program_.reset();
-    return result;
+    return answer;
   }
   const Verdict verdict = program_->verdict();
   program_.reset();
   if (verdict.out_of_memory)
-    result.outcome = search::Outcome::out_of_memory;
-  result.message = verdict.status == telemetry::RunStatus::finished ? std::string() : verdict.reason_text();
-  return result;
+    answer.outcome = search::Outcome::out_of_memory;
+  answer.message = verdict.status == telemetry::RunStatus::finished ? std::string() : verdict.reason_text();
+  return answer;
 }
 
-/// The highest bytes of tensors. Without a list of allocations the program knows what its whole process used: what that
-/// had besides when there was a list is left out.
-std::optional<std::uint64_t> LiveTrial::tensor_peak(const Result& result, Listed& listed) {
-  if (!result.trace) {
-    if (!result.peak_bytes || *result.peak_bytes <= listed.beside_tensors)
-      return std::nullopt;
-    const std::uint64_t peak = *result.peak_bytes - listed.beside_tensors;
-    return listed.budget ? std::min(peak, *listed.budget) : peak; // it would not have got more
-  }
-  const std::uint64_t peak = result.trace->peak_bytes;
-  listed.beside_tensors = std::max(result.peak_bytes.value_or(peak), peak) - peak;
-  return peak;
-}
-
-search::Probe LiveTrial::probe_of(const search::Proposal& proposal, const Result& result, Listed& listed) {
-  search::Probe probe;
-  probe.batch = proposal.batch;
-  probe.predicted_bytes = proposal.predicted_bytes;
-  probe.outcome = result.outcome;
-  probe.message = result.message;
-  probe.pid = result.pid;
-  probe.trace = result.trace;
-  if (result.trace)
-    listed.sizes.insert(proposal.batch);
-  probe.peak_bytes = tensor_peak(result, listed);
-  if (result.outcome == search::Outcome::fits && result.step_seconds) {
-    step_seconds_[proposal.batch] = *result.step_seconds;
-    probe.seconds = result.step_seconds;
-    probe.examples_per_second = result.examples_per_second;
+search::Probe LiveTrial::probe_for(const search::Proposal& proposal, const Answer& answer, Listed& listed) {
+  search::Probe probe = probe_of(proposal, answer, listed);
+  if (answer.outcome == search::Outcome::fits && answer.step_seconds) {
+    step_seconds_[proposal.batch] = *answer.step_seconds;
+    probe.seconds = answer.step_seconds;
+    probe.examples_per_second = answer.examples_per_second;
   }
   return probe;
 }
 
 /// The answer of a program that may have to be started for it, and again if it is through before it has one.
-LiveTrial::Result LiveTrial::answer_to(const ProbeSize& size) {
-  Result result;
+Answer LiveTrial::answer_to(const ProbeSize& size) {
+  Answer answer;
   do {
     if (!program_ || purpose_ != Purpose::memory) {
       if (!start(Purpose::memory))
@@ -229,10 +142,10 @@ LiveTrial::Result LiveTrial::answer_to(const ProbeSize& size) {
         continue;
     }
     const std::int64_t pid = program_->pid();
-    result = probe(size);
-    result.pid = pid;
-  } while (!program_ && result.outcome == search::Outcome::error && result.message.empty());
-  return result;
+    answer = probe(size);
+    answer.pid = pid;
+  } while (!program_ && answer.outcome == search::Outcome::error && answer.message.empty());
+  return answer;
 }
 
 search::Probe LiveTrial::run(const search::Proposal& proposal) {
@@ -244,7 +157,7 @@ search::Probe LiveTrial::run(const search::Proposal& proposal) {
     probe.message = fmt::format("an epoch's last batch would be a single example, and {}", *why_no_single_);
   } else {
     const bool trace = proposal.trace && steps_.sizes.size() < traces_needed;
-    probe = probe_of(
+    probe = probe_for(
         proposal, answer_to({.batch = proposal.batch, .trace = trace, .steps = trace ? steps_of_a_trace : 1}), steps_);
   }
   probe.how = "live";
@@ -259,10 +172,10 @@ search::Probe LiveTrial::begin_evaluations(std::int64_t batch) {
 
 search::Probe LiveTrial::evaluate(const search::Proposal& proposal, std::int64_t batch) {
   const bool trace = proposal.trace && evaluations_.sizes.size() < traces_needed;
-  const Result result = answer_to({.batch = batch, .trace = trace, .steps = 1, .evaluation = proposal.batch});
+  const Answer answer = answer_to({.batch = batch, .trace = trace, .steps = 1, .evaluation = proposal.batch});
   if (!evaluations_.budget)
-    evaluations_.limit(spec_.memory_budget, result);
-  search::Probe probe = probe_of(proposal, result, evaluations_);
+    evaluations_.limit(spec_.memory_budget, answer);
+  search::Probe probe = probe_for(proposal, answer, evaluations_);
   probe.how = "evaluation";
   return probe;
 }
@@ -288,7 +201,7 @@ std::optional<search::Stretch> LiveTrial::time(std::int64_t batch) {
     stretch = time_once(batch);
   }
   // A few short steps say little.
-  if (known || trains_briefly_ || !stretch || stretch->spent_seconds >= timing_seconds / 2)
+  if (known || trains_briefly_ || !stretch || stretch->spent_seconds >= enough_seconds)
     return stretch;
   const auto longer = time_once(batch);
   trains_briefly_ = !longer;
@@ -297,11 +210,11 @@ std::optional<search::Stretch> LiveTrial::time(std::int64_t batch) {
 
 /// Steps whose number depends on how long the size's steps are, as far as that is known.
 std::optional<search::Stretch> LiveTrial::time_once(std::int64_t batch) {
-  Result result;
+  Answer answer;
   ProcessorShare share;
   std::int64_t steps = 0;
   // One that is through is started again; if that one is through without an answer, too, it trains for too few steps.
-  for (bool started = false; !started && result.outcome == search::Outcome::error && result.message.empty();) {
+  for (bool started = false; !started && answer.outcome == search::Outcome::error && answer.message.empty();) {
     started = !program_ || purpose_ != Purpose::time;
     try {
       if (started && !start(Purpose::time))
@@ -311,27 +224,18 @@ std::optional<search::Stretch> LiveTrial::time_once(std::int64_t batch) {
         throw;
       return std::nullopt; // what was found without it stays
     }
-    steps = steps_of_a_timing(batch);
+    const auto known = step_seconds_.find(batch);
+    const std::int64_t least = (batches_of_a_timing + accumulate_ - 1) / accumulate_;
+    steps = trains_briefly_ || known == step_seconds_.end() ? least : steps_of_a_timing(known->second, least);
     const ProcessorWatch watch(std::to_string(program_->hello()->pid));
-    result = probe({.batch = batch, .trace = false, .steps = 1 + steps});
+    answer = probe({.batch = batch, .trace = false, .steps = 1 + steps});
     share = watch.share();
   }
-  if (result.outcome != search::Outcome::fits || !result.examples_per_second)
+  if (answer.outcome != search::Outcome::fits || !answer.examples_per_second)
     return std::nullopt;
-  step_seconds_[batch] = *result.step_seconds;
-  const double examples = *result.examples_per_second * *result.step_seconds;
-  const std::vector<double> each(static_cast<std::size_t>(steps), *result.step_seconds);
-  return search::stretch_of(each, examples, share);
-}
-
-std::int64_t LiveTrial::steps_of_a_timing(std::int64_t batch) const {
-  const std::int64_t least = (batches_of_a_timing + accumulate_ - 1) / accumulate_;
-  const auto known = step_seconds_.find(batch);
-  if (trains_briefly_ || known == step_seconds_.end() || known->second <= 0)
-    return least;
-  // A program answers after all of them.
-  constexpr double most = 1000;
-  return std::max(least, static_cast<std::int64_t>(std::min(most, std::ceil(timing_seconds / known->second))));
+  step_seconds_[batch] = *answer.step_seconds;
+  const std::vector<double> each(static_cast<std::size_t>(steps), *answer.step_seconds);
+  return search::stretch_of(each, answer.step_examples(), share);
 }
 
 OpenedTrial open_live_trial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop) {

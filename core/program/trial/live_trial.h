@@ -4,11 +4,11 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "core/program/protocol/wire.h"
 #include "core/program/run/program_source.h"
+#include "core/program/trial/answer.h"
 #include "core/search/finder.h"
 #include "core/search/throughput.h"
 
@@ -59,22 +59,11 @@ private:
   bool start(Purpose purpose);
   bool ended_before_its_first_steps();
   void discard_first_trace();
-  struct Result;
-  /// What lists of allocations have shown, of steps or of evaluations.
-  struct Listed {
-    std::set<std::int64_t> sizes;
-    std::optional<std::uint64_t> budget; ///< for tensors
-    std::uint64_t beside_tensors = 0;    ///< bytes of the process at its peak, when it was last listed
-    void limit(const std::optional<std::uint64_t>& budget, const Result& result);
-  };
-  Result probe(const ProbeSize& size);
-  void take(const telemetry::ProbeResult& answer, const ProbeSize& size, Result& result);
-  std::optional<std::uint64_t> tensor_peak(const Result& result, Listed& listed);
-  search::Probe probe_of(const search::Proposal& proposal, const Result& result, Listed& listed);
-  Result answer_to(const ProbeSize& size);
+  Answer probe(const ProbeSize& size);
+  search::Probe probe_for(const search::Proposal& proposal, const Answer& answer, Listed& listed);
+  Answer answer_to(const ProbeSize& size);
   bool ends_with_a_bad_tail(std::int64_t batch);
   std::optional<search::Stretch> time_once(std::int64_t batch);
-  std::int64_t steps_of_a_timing(std::int64_t batch) const;
 
   const run::RunSpec spec_;
   const Surroundings surroundings_;

@@ -13,6 +13,7 @@
 #include "core/base/seconds_since.h"
 #include "core/base/text.h"
 #include "core/program/process/command.h"
+#include "core/program/trial/command_trial.h"
 #include "core/program/trial/live_trial.h"
 #include "core/program/trial/process_trial.h"
 #include "core/search/run_search.h"
@@ -23,10 +24,16 @@ namespace {
 
 /// Without --max-batch, as BatchScope does not know how many examples the program has.
 constexpr std::int64_t largest_tried = 1 << 20;
+/// The first size of a program that has it in its command. Each one costs a process, so none is spent on smaller ones.
+constexpr std::int64_t first_in_command = 16;
 constexpr double share_of_free_memory = 0.8;
 /// Fraction of a program's memory by which its tensors may tell it wrongly: pages, and blocks of other libraries.
 constexpr double besides_tensors = 0.0005;
 constexpr double least_besides_tensors = 48e3; ///< bytes
+
+/// Of such a program: an error ends a process that would end anyway, so the prediction is gone up to, and checked where
+/// it is near. Small blocks find places in the heap that the budget does not count.
+constexpr double doubt_in_command = 0.001;
 
 /// FinderOptions::slack within a budget.
 double slack_of(const std::optional<std::uint64_t>& budget) {
@@ -34,44 +41,74 @@ double slack_of(const std::optional<std::uint64_t>& budget) {
   return bytes > 0 ? std::clamp(least_besides_tensors / bytes, besides_tensors, 0.5) : besides_tensors;
 }
 
-/// A trial of sizes, and how it times one.
-struct TimedTrial {
+/// A trial of sizes, of one of three kinds.
+struct OpenTrial {
   std::unique_ptr<search::Trial> trial;
-  search::TimeStretch time;
   std::int64_t largest = largest_tried;
   std::optional<std::uint64_t> budget; ///< for what it measures
-  const ProcessTrial* processes = nullptr;
-  LiveTrial* live = nullptr;
+  std::optional<std::int64_t> first;   ///< that it has begun with
+  LiveTrial* live = nullptr;           ///< one process for all sizes
+  CommandTrial* command = nullptr;     ///< one for each, which knows its memory and times itself
+  ProcessTrial* processes = nullptr;   ///< one for each, measured from outside
 };
 
-TimedTrial open_trial(const run::RunSpec& spec, const Surroundings& surroundings, const std::function<bool()>& stop) {
+OpenTrial open_live(const run::RunSpec& spec, const Surroundings& surroundings, const std::function<bool()>& stop) {
+  auto [trial, examples] = open_live_trial(spec, surroundings, stop);
+  OpenTrial open;
+  open.largest = examples.value_or(largest_tried);
+  open.live = trial.get();
+  open.budget = trial ? trial->budget_bytes() : std::nullopt;
+  open.trial = std::move(trial);
+  return open;
+}
+
+OpenTrial open_command(const run::RunSpec& spec, const Surroundings& surroundings,
+                       const run::Session::SearchOptions& options) {
+  const std::int64_t first = std::min(options.start.value_or(first_in_command), spec.max_batch.value_or(largest_tried));
+  auto trial = open_command_trial(spec, surroundings, options.stop, first);
+  OpenTrial open;
+  if (!trial)
+    return open;
+  open.largest = trial->examples().value_or(largest_tried);
+  open.first = first;
+  open.command = trial.get();
+  open.budget = trial->budget_bytes() ? trial->budget_bytes() : spec.memory_budget;
+  open.trial = std::move(trial);
+  return open;
+}
+
+OpenTrial open_trial(const run::RunSpec& spec, const Surroundings& surroundings,
+                     const run::Session::SearchOptions& options) {
   // A size in the command line cannot change while the program lives.
-  OpenedTrial live = sends_batch(spec) ? open_live_trial(spec, surroundings, stop) : OpenedTrial();
-  const std::int64_t largest = live.examples.value_or(largest_tried);
-  if (live.trial) {
-    LiveTrial& trial = *live.trial;
-    return {.trial = std::move(live.trial),
-            .time = [&trial](std::int64_t batch) { return trial.time(batch); },
-            .largest = largest,
-            .budget = trial.budget_bytes(),
-            .live = &trial};
-  }
-  auto processes = std::make_unique<ProcessTrial>(spec, surroundings, stop);
-  ProcessTrial& trial = *processes;
-  return {.trial = std::move(processes),
-          .time = [&trial](std::int64_t batch) { return trial.time(batch); },
-          .largest = largest,
-          .budget = spec.memory_budget,
-          .processes = &trial};
+  OpenTrial open;
+  if (sends_batch(spec))
+    open = open_live(spec, surroundings, options.stop);
+  else if (spec.program->attach)
+    open = open_command(spec, surroundings, options);
+  if (open.trial)
+    return open;
+  auto trial = std::make_unique<ProcessTrial>(spec, surroundings, options.stop);
+  open.processes = trial.get();
+  open.budget = spec.memory_budget;
+  open.trial = std::move(trial);
+  return open;
 }
 
 /// Measures throughput to find the recommended size.
-void time_sizes(const TimedTrial& trial, const run::Session::SearchOptions& options, search::SearchResult& result) {
-  search::time_sizes(result, trial.time, options.on_timing, options.stop);
+void time_sizes(const OpenTrial& open, const run::Session::SearchOptions& options, search::SearchResult& result) {
+  if (open.command) {
+    result.timings = open.command->timings();
+    search::recommend(result);
+  } else {
+    const auto time = [&](std::int64_t batch) {
+      return open.live ? open.live->time(batch) : open.processes->time(batch);
+    };
+    search::time_sizes(result, time, options.on_timing, options.stop);
+  }
   result.automatic = result.recommended ? result.recommended : search::fastest(result.timings);
   if (result.interrupted || !result.timings.empty())
     return;
-  if (trial.processes && trial.processes->too_short())
+  if (open.processes && open.processes->too_short())
     search::add_reason(result,
                        "the throughput is not known, because all steps were printed in too short a time; let the "
                        "program make more steps, or use batchscope's client");
@@ -92,8 +129,8 @@ private:
   const std::int64_t batch_;
 };
 
-void refuse_without_evaluation(const TimedTrial& trial) {
-  if (!trial.live || !trial.live->can_evaluate())
+void refuse_without_evaluation(const OpenTrial& open) {
+  if (!open.live || !open.live->can_evaluate())
     throw input_error("the program has no evaluation whose batch size can be tried (--evaluation); accepted: attached "
                       "Trainers, of transformers with an eval_dataset, of Lightning with validation data",
                       "program");
@@ -178,27 +215,27 @@ run::RunSpec search_spec(const run::RunSpec& spec) {
 search::SearchResult find_batch(const run::RunSpec& spec, const Surroundings& surroundings,
                                 const run::Session::SearchOptions& options, const run::Session::ProbeSink& on_probe) {
   const auto began = std::chrono::steady_clock::now();
-  const TimedTrial trial = open_trial(spec, surroundings, options.stop);
+  const OpenTrial open = open_trial(spec, surroundings, options);
   if (options.evaluation)
-    refuse_without_evaluation(trial);
-  const search::FinderOptions finder_options{.start = options.start,
+    refuse_without_evaluation(open);
+  const search::FinderOptions finder_options{.start = open.first ? open.first : options.start,
                                              .factor = options.factor,
-                                             .max_batch =
-                                                 std::min(spec.max_batch.value_or(trial.largest), trial.largest),
+                                             .max_batch = std::min(spec.max_batch.value_or(open.largest), open.largest),
                                              .margin = options.margin,
-                                             .budget_bytes = trial.budget,
-                                             .slack = slack_of(trial.budget)};
+                                             .budget_bytes = open.budget,
+                                             .slack = open.command ? 0 : slack_of(open.budget),
+                                             .doubt = open.command ? doubt_in_command : 0};
   const auto finder = search::make_finder(options.strategy, finder_options);
-  search::SearchResult result = search::run_search(*finder, *trial.trial, finder_options, on_probe, options.stop);
+  search::SearchResult result = search::run_search(*finder, *open.trial, finder_options, on_probe, options.stop);
   result.budget_bytes = spec.memory_budget;
   if (result.found && !result.interrupted && options.timings)
-    time_sizes(trial, options, result);
-  if (trial.processes && !result.interrupted)
+    time_sizes(open, options, result);
+  if (!open.live && !result.interrupted)
     check_depends_on_batch(result);
-  if (trial.live && result.found && trial.live->accumulate() > 1)
-    search::add_reason(result, fmt::format("each step accumulated {} batches of that size", trial.live->accumulate()));
+  if (open.live && result.found && open.live->accumulate() > 1)
+    search::add_reason(result, fmt::format("each step accumulated {} batches of that size", open.live->accumulate()));
   if (options.evaluation && result.found && !result.interrupted)
-    add_evaluation(*trial.live, options, on_probe, result);
+    add_evaluation(*open.live, options, on_probe, result);
   result.seconds = seconds_since(began);
   return result;
 }

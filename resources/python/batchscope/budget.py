@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, Callable
 
-from .heap import Heap, use_fixed_map_threshold
+from .heap import Heap, use_fixed_map_threshold, use_usual_map_threshold
 from .memory import OwnFile, return_freed_memory, status_bytes
 from .reasons import Reason
 
@@ -40,6 +40,7 @@ class Budget:
         self._own_now = own
         self._batch_now = batch
         self._base: int | None = None  # bytes of the host's data that do not count
+        self._free = True  # there is no limit
         self._before: tuple[int, int] | None = None
         self._device: Any = None
         self._heap = Heap()
@@ -273,10 +274,15 @@ class Budget:
                 return
             self._before = resource.getrlimit(resource.RLIMIT_DATA)
             _start_threads()
-            use_fixed_map_threshold()
             os.register_at_fork(after_in_child=self._lift)
+        if limit is None:
+            self._heap.open()
+            use_usual_map_threshold()
+        elif self._free:
+            use_fixed_map_threshold()
             return_freed_memory()
             self._make_room(self._own_now(), settle=True)
+        self._free = limit is None
         self._limit(limit)
 
     def begin_probe(self) -> int | None:

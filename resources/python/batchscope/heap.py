@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 from dataclasses import dataclass
 from typing import Any, Callable
 
 from .memory import bytes_in_use, c_function, mallinfo_of_glibc
 
+_M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
 MMAP_THRESHOLD = 131072
+_HIGHEST_MMAP_THRESHOLD = 32 << 20  # that glibc goes up to by itself; its trim threshold is twice that
 
 
 @dataclass
@@ -123,6 +126,17 @@ class Heap:
 
 def use_fixed_map_threshold() -> None:
     """Lets glibc give every tensor back when it is freed, so that equal steps need equal memory."""
+    _set_thresholds(MMAP_THRESHOLD, MMAP_THRESHOLD)
+
+
+def use_usual_map_threshold() -> None:
+    """Lets glibc keep what is freed, as it does by itself after some steps: equal steps then take less time."""
+    _set_thresholds(_HIGHEST_MMAP_THRESHOLD, 2 * _HIGHEST_MMAP_THRESHOLD)
+
+
+def _set_thresholds(map_from: int, trim_from: int) -> None:
+    given = re.findall(r"mmap_threshold=(\d+)", os.environ.get("GLIBC_TUNABLES", ""))
     mallopt = c_function("mallopt", ctypes.c_int)
-    if mallopt is not None and "mmap_threshold" not in os.environ.get("GLIBC_TUNABLES", ""):
-        mallopt(ctypes.c_int(_M_MMAP_THRESHOLD), ctypes.c_int(MMAP_THRESHOLD))
+    if mallopt is not None and (not given or int(given[-1]) == MMAP_THRESHOLD):  # else the user has chosen one
+        mallopt(ctypes.c_int(_M_MMAP_THRESHOLD), ctypes.c_int(map_from))
+        mallopt(ctypes.c_int(_M_TRIM_THRESHOLD), ctypes.c_int(trim_from))

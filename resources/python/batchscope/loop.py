@@ -43,6 +43,7 @@ class _Step:
 
     values: dict[str, Any]
     fetches: list[_Fetch]
+    passes: int = 1  # backward passes with a loss
 
 
 @dataclass
@@ -88,6 +89,7 @@ class Loop:
         self._evaluated = False  # since the last step
         self._watched: str | None = None  # why the size cannot be changed, as it was said
         self._thread: int | None = None  # which trains, once it is known
+        self.passes = 1  # backward passes of the last step
         self.seen = 0  # examples of batches that cannot be changed
         self.steps = 0
         self.fetches_elsewhere = False  # loaders are iterated over by other threads than that which trains
@@ -237,7 +239,8 @@ class Loop:
         if self._pending is not None:
             self._flush()
         fetches = [fetch for fetch in self._fetches if fetch.trained]
-        self._pending = _Step(self._values(optimizer, fetches, ""), fetches)
+        passes = max(1, len(self._since.losses))
+        self._pending = _Step(self._values(optimizer, fetches, ""), fetches, passes)
         self._fetches = []
         for other in self._others.values():
             if other.waiting is not None:
@@ -312,6 +315,7 @@ class Loop:
         assert step is not None
         self._last = step.fetches or self._last  # without a new one, these were trained on once more
         self.steps += 1
+        self.passes = step.passes
         feed = self._last[0].feed if self._last else None
         takes = [fetch.rows for fetch in self._last if fetch.feed is feed]
         self._parts = max(1, len(takes))
@@ -337,7 +341,8 @@ class Loop:
             return
         self._watched = reason.code
         self._run._loader = None
-        self._run._cannot("batch", "trace")
+        self._run._cannot("batch", "rate")
+        self._run._describe(can=("trace",))  # of a size in the command
         self._run._watch_only(reason)
 
 

@@ -12,6 +12,7 @@ from .wire import Message, integer
 
 if TYPE_CHECKING:
     from .run import Run
+    from .sizes import Sizes
 
 
 def size_of(takes: Sequence[int]) -> int:
@@ -29,7 +30,11 @@ def sizes_in(message: Message) -> list[Message]:
 
 
 class Probe:
-    """Sizes that are tried, and the one that was set before. The accumulation stays."""
+    """Sizes that are tried, and the one that was set before. The accumulation stays.
+
+    A size may have come to the program by its command: then it is not `set`, and each step is one of it. One that is
+    for `timing` has no limit, and no limit comes after it.
+    """
 
     def __init__(self, run: Run, sizes: list[Message], then: str, before: int) -> None:
         self.sizes = sizes
@@ -39,7 +44,8 @@ class Probe:
         self._then = then
         self._steps = 0
         self._peak = 0
-        self._took: Sequence[int] = ()  # examples of the micro batches of the last step
+        self._took: Sequence[int] = ()  # examples of the micro batches of the last step, as far as they are known
+        self._most = 0  # examples of a step
         self._traces = False  # the present step is listed
         self._room: int | None = None  # bytes
         self._seconds = 0.0  # of the steps that count
@@ -51,12 +57,23 @@ class Probe:
         """The size that is tried."""
         return int(self.sizes[0]["batch"])
 
+    @property
+    def _loader(self) -> Sizes | None:
+        """Which has the size; None if it stands in the command."""
+        return self._run._loader if self.sizes[0].get("set", True) else None
+
+    @property
+    def _taken(self) -> int:
+        return self.batch if self._loader is None else self._loader.batch
+
     def start(self) -> None:
         """The next size, from the next step on."""
         run = self._run
-        loader = run._loader
-        assert loader is not None
-        loader.batch = self.batch
+        if self._loader is not None:
+            self._loader.batch = self.batch
+        if self.sizes[0].get("timing"):
+            run._memory.want_limit(None)
+            run._memory.apply_limit()
         self._steps, self.fits, self._peak = 0, True, 0
         self._seconds = self._first = 0.0
         self._room = run._budget.begin_probe()
@@ -84,13 +101,28 @@ class Probe:
             self._peak = max(self._peak, peak_bytes or 0)
         self._traces = False
 
+    def traced_size(self, takes: Sequence[int]) -> int:
+        """The batch of a step that is listed; 0 if it is the tail of an epoch."""
+        if self._loader is not None:
+            return size_of(takes)
+        return self.batch if sum(takes) >= self._most else 0
+
+    def _is_whole(self) -> bool:
+        """Whether the last step was not the tail of an epoch."""
+        if self._loader is not None:
+            return size_of(self._took) == self._loader.batch
+        self._most = max(self._most, sum(self._took))
+        return sum(self._took) == self._most
+
+    def _step_examples(self) -> int:
+        passes = self._run._loop.passes if self._run._loop is not None else 1
+        return sum(self._took) or self.batch * passes
+
     def advance(self) -> None:
         """Counts a step of the size, and goes on to the next one when it has enough of them."""
         run = self._run
-        loader = run._loader
-        assert loader is not None
         now = time.monotonic()
-        if size_of(self._took) == loader.batch or not self.fits:  # not the tail of an epoch
+        if self._is_whole() or not self.fits:
             self._steps += 1
             self._seconds += now - self._began
         if self._steps == 1:
@@ -102,10 +134,10 @@ class Probe:
             return
         answer: Message = {
             "batch": self.batch,
-            "taken": loader.batch,
+            "taken": self._taken,
             "fits": self.fits,
             "steps": self._steps,
-            "step_examples": sum(self._took),
+            "step_examples": self._step_examples(),
             "seconds": self._seconds,
             "first_seconds": self._first,
             "peak_bytes": self._peak,
@@ -120,6 +152,7 @@ class Probe:
             self.start()
             return
         run._end_probe(self)
-        loader.batch = self.before
+        if run._loader is not None:
+            run._loader.batch = self.before
         if self._then == "stop":
             run._stop = True

@@ -820,8 +820,9 @@ class Run:
 
     def _take_probe(self, message: Message) -> None:
         sizes = sizes_in(message)
-        if self._loader is not None and sizes:
-            before = self._loader.batch if self._probe is None else self._probe.before
+        if sizes and (self._loader is not None or "trace" in self._can):
+            own = 0 if self._loader is None else self._loader.batch
+            before = own if self._probe is None else self._probe.before
             self._probe = Probe(self, sizes, str(message.get("then", "go-on")), before)
             self._probe.start()
 
@@ -885,7 +886,8 @@ class Run:
         if tracer is None:
             return
         with self._budget.paused():
-            message = tracer.finish(size_of(self._takes))
+            takes = self._watched_takes if self._loader is None else self._takes
+            message = tracer.finish(size_of(takes) if self._probe is None else self._probe.traced_size(takes))
         if message["batch"]:
             self._link.post(message)
 

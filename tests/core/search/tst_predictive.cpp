@@ -193,6 +193,27 @@ private Q_SLOTS:
     QVERIFY2(found > 100 && 2 * errors < 3 * found, qPrintable(QString("%1 of %2").arg(errors).arg(found)));
   }
 
+  /// Where somewhat more fits than the traces say, the sizes about which there is a doubt are tried.
+  void checksWhatItDoubts() {
+    std::mt19937 random(12);
+    int found = 0, more = 0;
+    for (int round = 0; round < 300; ++round) {
+      const std::uint64_t budget = 5'000'000 + random() % 50'000'000;
+      PretendedMemory memory(random, budget, -0.0008);
+      const auto finder = make_finder("predictive", {.max_batch = 20'000, .budget_bytes = budget, .doubt = 0.001});
+      if (!memory.fits(32) || memory.fits(20'000))
+        continue;
+      ++found;
+      while (const auto proposal = finder->propose()) {
+        more += proposal->predicted_bytes && *proposal->predicted_bytes > budget ? 1 : 0;
+        finder->tell(memory.run(*proposal));
+      }
+      const std::int64_t largest = finder->largest().value_or(0);
+      QVERIFY2(largest > 0 && memory.fits(largest) && !memory.fits(largest + 1), qPrintable(QString::number(round)));
+    }
+    QVERIFY2(found > 100 && more > 10, qPrintable(QString("%1 of %2").arg(more).arg(found)));
+  }
+
   /// Where the device refuses earlier than its traces say, it costs a few more runs, and the answer stays exact.
   void findsTheExactSizeWhereMemoryIsFragmented() {
     std::mt19937 random(6);

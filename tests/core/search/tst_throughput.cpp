@@ -232,6 +232,24 @@ private Q_SLOTS:
     QCOMPARE(static_cast<std::size_t>(told[64] + told[128]), machine.order.size());
   }
 
+  /// Of stretches that were made before, those count that were not disturbed.
+  void stretchesOfBeforeGiveTheSame() {
+    const auto stretch = [](double rate, double lost = 0) { return Stretch{1 / rate, rate, 0.2, lost}; };
+    const std::vector<Timing> timings = timings_of({{16, {stretch(700), stretch(300, 0.5), stretch(720)}},
+                                                    {64, {stretch(990), stretch(1000), stretch(1010)}},
+                                                    {128, {stretch(1005)}}});
+    QCOMPARE(timings.size(), std::size_t{3});
+    QCOMPARE(of(timings, 16).examples_per_second, 710.0);
+    QCOMPARE(of(timings, 16).stretches, 2);
+    QCOMPARE(of(timings, 64).slowest, 990.0);
+    QCOMPARE(knee(timings), std::optional<std::int64_t>(64));
+    SearchResult result;
+    result.timings = timings;
+    recommend(result);
+    QCOMPARE(result.recommended, std::optional<std::int64_t>(64));
+    QVERIFY(!result.reason.empty());
+  }
+
   void timesPowersOfTwoTheLargestAndTheSafeOne() {
     SearchResult result;
     result.largest = 20;

@@ -60,6 +60,22 @@ class Trial(WithCli):
                 self.assertEqual(found["largest"], 32)
                 self.assertEqual(contents(self.work), before)
 
+    def test_sizes_in_a_command_cost_few_processes(self):
+        """Of a loop without a loader: two small sizes foretell the others, and the largest holds in a run."""
+        command = (sys.executable, os.path.join(HERE, "without_loader.py"), "{batch}")
+        found = self.cli("find", "--quiet", "--attach", "auto", "--memory-budget", "60MB", "--", *command)
+        probes = found["probes"] + found.get("checks", [])
+        self.assertLessEqual(len(probes), 6)
+        self.assertLessEqual([probe["outcome"] for probe in probes].count("out_of_memory"), 1)
+        self.assertEqual(found["largest_is"], "exact")
+        self.assertGreater(found["safe"], 0.6 * found["largest"])
+        self.assertEqual({timing["batch"] for timing in found["timings"]},
+                         {probe["batch"] for probe in probes if probe["outcome"] == "fits"})
+        for size, code in ((found["largest"], 0), (found["largest"] * 102 // 100 + 1, 1)):
+            run = self.cli("run", "--quiet", "--attach", "auto", "--memory-budget", "60MB", "--batch", str(size), "--",
+                           *command, "5", code=code)
+            self.assertEqual(run["status"], "failed" if code else "finished")
+
 
 if __name__ == "__main__":
     unittest.main()

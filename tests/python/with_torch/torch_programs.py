@@ -71,11 +71,11 @@ class WithCli(unittest.TestCase):
     def command(self, verb: str, *arguments: str) -> list[str]:
         return [CLI, verb, "--db", self.path("runs.db"), "--json", *arguments]
 
-    def cli(self, verb: str, *arguments: str) -> Any:
-        """What a verb answers, after its end."""
+    def cli(self, verb: str, *arguments: str, code: int = 0) -> Any:
+        """What a verb answers, after its end with this exit status."""
         done = subprocess.run(self.command(verb, *arguments), env=self.environment, text=True, capture_output=True,
                               timeout=PATIENCE, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        self.assertEqual(done.returncode, code, done.stderr + done.stdout)
         return json.loads(done.stdout)
 
 

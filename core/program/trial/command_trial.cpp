@@ -1,0 +1,137 @@
+#include "core/program/trial/command_trial.h"
+
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "core/base/processor_time.h"
+#include "core/program/trial/detail/live_program.h"
+
+namespace batchscope::program {
+
+namespace {
+
+/// Of a size: the first list has one-time allocations of the lister itself.
+constexpr int lists = 2;
+constexpr std::int64_t least_timed = 3; ///< steps of a stretch
+constexpr std::size_t most_stretches = 3;
+/// After so long two stretches of a size are enough, and then one.
+constexpr double two_are_enough = 3, one_is_enough = 12;
+
+bool lists_allocations(const LiveProgram& program) {
+  const auto& hello = program.hello();
+  return hello && hello->can.contains("trace") && hello->world <= 1;
+}
+
+} // namespace
+
+CommandTrial::CommandTrial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop)
+    : spec_(spec), surroundings_(surroundings), stop_(std::move(stop)) {}
+
+CommandTrial::~CommandTrial() = default;
+
+/// Starts a process of this size. False if it makes no steps, or lists nothing.
+bool CommandTrial::begin(std::int64_t batch) {
+  run::RunSpec spec = spec_;
+  spec.batch = {.kind = run::BatchChoice::Kind::number, .number = batch};
+  Surroundings surroundings = surroundings_;
+  surroundings.returns_freed_memory = true;
+  Welcome welcome;
+  welcome.limit_bytes = spec.memory_budget;
+  welcome.on_oom = run::to_string(run::OnOom::fail);
+  batch_ = batch;
+  program_.reset(); // its memory first
+  program_ = std::make_unique<LiveProgram>(spec, surroundings, std::move(welcome), stop_);
+  for (int steps = 0; steps < warm_up_steps;) {
+    const auto message = program_->next();
+    if (!message)
+      return false;
+    steps += std::holds_alternative<StepMessage>(*message) ? 1 : 0;
+  }
+  examples_ = program_->hello()->examples;
+  return lists_allocations(*program_);
+}
+
+/// The allocations of a step of the process that has begun.
+Answer CommandTrial::list() {
+  std::optional<Answer> answer;
+  for (int i = 0; i < lists; ++i) {
+    answer = answer_of(*program_, {.batch = batch_, .trace = true, .steps = 1, .set = false});
+    if (!answer)
+      return ended();
+    if (answer->outcome != search::Outcome::fits)
+      return *answer;
+  }
+  if (!listed_.budget)
+    listed_.limit(spec_.memory_budget, *answer);
+  return *answer;
+}
+
+/// What the end of a process says of its size.
+Answer CommandTrial::ended() const {
+  Answer answer;
+  if (!program_->ended()) {
+    answer.message = fmt::format("the program {}", program_->why_given_up());
+    return answer;
+  }
+  const Verdict verdict = program_->verdict();
+  if (verdict.out_of_memory)
+    answer.outcome = search::Outcome::out_of_memory;
+  else if (verdict.status == telemetry::RunStatus::finished)
+    answer.outcome = search::Outcome::fits; // with fewer steps than are asked for
+  else
+    answer.message = verdict.reason_text();
+  return answer;
+}
+
+/// Times the size in the process that has listed it, which has shown how long a step takes.
+void CommandTrial::time(const Answer& listed, std::int64_t batch) {
+  const std::int64_t steps = steps_of_a_timing(listed.step_seconds, least_timed);
+  std::vector<search::Stretch>& stretches = stretches_[batch];
+  double spent = 0;
+  while (stretches.size() < most_stretches && spent < (stretches.size() < 2 ? one_is_enough : two_are_enough)) {
+    const ProcessorWatch watch(std::to_string(program_->hello()->pid));
+    const auto answer = answer_of(*program_, {.batch = batch, .steps = 1 + steps, .set = false, .timing = true});
+    if (!answer || answer->outcome != search::Outcome::fits || !answer->examples_per_second)
+      break;
+    const std::vector<double> each(static_cast<std::size_t>(steps), *answer->step_seconds);
+    stretches.push_back(search::stretch_of(each, answer->step_examples(), watch.share()));
+    spent += stretches.back().spent_seconds;
+  }
+  if (stretches.empty())
+    stretches_.erase(batch);
+}
+
+search::Probe CommandTrial::run(const search::Proposal& proposal) {
+  Answer answer;
+  if (first_ && batch_ == proposal.batch)
+    answer = *std::move(first_);
+  else
+    answer = begin(proposal.batch) ? list() : ended();
+  first_.reset();
+  answer.pid = program_->pid();
+  search::Probe probe = probe_of(proposal, answer, listed_);
+  probe.how = "process";
+  if (answer.trace)
+    time(answer, proposal.batch);
+  if (const auto timed = stretches_.find(proposal.batch); timed != stretches_.end()) {
+    probe.seconds = timed->second.back().step_seconds;
+    probe.examples_per_second = timed->second.back().examples_per_second;
+  }
+  program_.reset();
+  return probe;
+}
+
+std::unique_ptr<CommandTrial> open_command_trial(const run::RunSpec& spec, const Surroundings& surroundings,
+                                                 std::function<bool()> stop, std::int64_t first) {
+  std::unique_ptr<CommandTrial> trial(new CommandTrial(spec, surroundings, std::move(stop)));
+  if (!trial->begin(first))
+    return nullptr;
+  trial->first_ = trial->list();
+  if (!trial->first_->trace && trial->first_->outcome != search::Outcome::out_of_memory)
+    return nullptr;
+  return trial;
+}
+
+} // namespace batchscope::program
