@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/job/adopt.h"
 #include "core/job/job.h"
+#include "core/job/run_program.h"
 #include "core/program/run/program_source.h"
 #include "core/run/spec_fields.h"
 #include "core/store/run_store.h"
@@ -89,21 +90,22 @@ int exit_status_of(const job::JobResult& job, const run::JobControl& control) {
 
 int run_and_store(const run::RunSpec& spec, const RunVerbOptions& options, const Context& context) {
   refuse_unusable(context.database());
-  const auto source = program::open_program(spec, options.program.surroundings());
   const auto control = std::make_shared<run::JobControl>();
   const InterruptGuard guard(*control, true);
-  std::optional<job::JobResult> job;
+  const program::Surroundings surroundings = options.program.surroundings();
+  program::open_program(spec, surroundings); // before there is a database
+  job::ProgramJob ended;
   {
     store::RunStore store(context.database());
     NotedDisplay display(context, store, text_of(options.note));
-    job = job::run_and_store(*source, spec, std::nullopt, store, {}, display, control);
+    ended = job::run_program(spec, surroundings, store, display, control);
   }
   const store::RunReader reader(context.database());
-  const Json about = program_json(spec, *source, run::stored_start(reader.start_json(job->id)));
-  print_run(*job, context, {{"program", about}});
+  const Json about = program_json(spec, *ended.source, run::stored_start(reader.start_json(ended.job.id)));
+  print_run(ended.job, context, {{"program", about}});
   if (!context.json)
     print(fmt::format("output of the program: {}\n", about["output"].get<std::string>()));
-  return exit_status_of(*job, *control);
+  return exit_status_of(ended.job, *control);
 }
 
 int adopt(const RunVerbOptions& options, const Context& context) {
@@ -159,7 +161,8 @@ const std::map<std::string, std::string>& helps_for_programs() {
        "and optimizer included; else by the whole process, the interpreter included (default no "
        "limit)"},
       {"--on-oom", "Of a program that splits its steps: shrink retries the same examples as smaller micro batches, "
-                   "fail ends the run (default shrink)"}};
+                   "fail ends the run; restart starts a program that an error has ended again, as a run of its own "
+                   "with a smaller batch (default shrink)"}};
   return helps;
 }
 

@@ -270,6 +270,8 @@ JobResult run_and_store(run::Source& source, const run::RunSpec& spec,
                           watch.start_changed(job.id, job.start);
                         }});
   Tee tee(writer->sink(), watch, options, *own);
+  if (options.first_event)
+    tee.event({.step = 0, .seconds = 0, .body = *options.first_event});
   job.outcome = source.run(tee, *own);
   if (job.outcome.status == telemetry::RunStatus::stopped)
     job.outcome.reason = tee.reason();

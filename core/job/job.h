@@ -102,6 +102,7 @@ struct RunOptions {
   /// Called after each step; a text ends the run, which is then `stopped` for that reason. May be empty. Training
   /// loop's thread; must return at once.
   std::function<std::optional<std::string>(const telemetry::StepRecord&)> end_early;
+  std::optional<telemetry::EventBody> first_event; ///< before all others of the run
   const Resumable* resumed = nullptr; ///< the run goes on: the session is that of open_resumed()
   const Adoptable* adopted = nullptr; ///< the run goes on: see adopt_and_store()
 };

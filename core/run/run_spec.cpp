@@ -107,13 +107,14 @@ std::optional<std::int64_t> parse_warmup(std::string_view text, std::string_view
 }
 
 OnOom parse_on_oom(std::string_view text, std::string_view field) {
-  if (text != "shrink" && text != "fail")
-    throw input_error(fmt::format("{}: {} is not accepted; accepted: shrink, fail", field, in_quotes(text)));
-  return text == "shrink" ? OnOom::shrink : OnOom::fail;
+  for (const OnOom choice : {OnOom::shrink, OnOom::fail, OnOom::restart})
+    if (text == to_string(choice))
+      return choice;
+  throw input_error(fmt::format("{}: {} is not accepted; accepted: shrink, fail, restart", field, in_quotes(text)));
 }
 
 std::string to_string(OnOom choice) {
-  return choice == OnOom::shrink ? "shrink" : "fail";
+  return choice == OnOom::shrink ? "shrink" : choice == OnOom::fail ? "fail" : "restart";
 }
 
 } // namespace batchscope::run

@@ -39,9 +39,10 @@ struct EvaluationInterval {
 EvaluationInterval parse_evaluation_interval(std::string_view text, std::string_view field);
 std::string to_string(const EvaluationInterval& interval);
 
-enum class OnOom { shrink, fail };
+/// `restart`: as `shrink`, and a program of the user's own that an error has ended is started again with a smaller batch.
+enum class OnOom { shrink, fail, restart };
 
-/// `shrink` or `fail`; throws Error (input) naming `field`.
+/// `shrink`, `fail` or `restart`; throws Error (input) naming `field`.
 OnOom parse_on_oom(std::string_view text, std::string_view field);
 std::string to_string(OnOom choice);
 

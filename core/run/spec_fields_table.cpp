@@ -562,9 +562,11 @@ const std::vector<SpecField>& spec_fields() {
        .member = as<OnOomForm>([](auto& spec) -> auto& { return spec.on_oom; }),
        .label = "Out-of-memory action",
        .placeholder = "ACTION",
-       .choices = {"shrink", "fail"},
-       .help = "What to do on an out-of-memory error: shrink retries the same examples as smaller micro batches, fail "
-               "ends the run",
+       .choices = {"shrink", "fail", "restart"},
+       .help =
+           "What to do on an out-of-memory error: shrink retries the same examples as smaller micro batches, fail "
+           "ends the run; restart is shrink, and a program of your own that has ended all the same is started again "
+           "with a smaller batch",
        .default_text = "shrink",
        .group = "Device",
        .advanced = true,

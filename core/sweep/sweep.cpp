@@ -55,6 +55,10 @@ SweepPlan plan_sweep(const SweepSpec& spec, std::shared_ptr<data::DataPool> pool
   for (auto& run : combinations(spec))
     plan.runs.push_back({std::move(run), std::nullopt});
   if (spec.base.program) {
+    if (spec.base.on_oom == run::OnOom::restart)
+      throw input_error(
+          "--on-oom: restart is not accepted in a sweep, whose runs have the sizes that they are compared "
+          "by; accepted: shrink, fail");
     for (const PlannedRun& planned : plan.runs)
       program::open_program(planned.spec);
     return plan;

@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/job/adopt.h"
 #include "core/job/resume.h"
-#include "core/program/run/program_source.h"
+#include "core/job/run_program.h"
 #include "core/program/trial/program_search.h"
 #include "core/run/engine.h"
 #include "core/search/run_search.h"
@@ -32,14 +32,9 @@ void fail_as(const job::JobResult& job) {
     throw Error(Error::Kind::failed, job.outcome.reason);
 }
 
-void run_program(const run::RunSpec& spec, JobWatch& watch, store::RunStore& store) {
-  const auto source = program::open_program(spec);
-  fail_as(job::run_and_store(*source, spec, {}, store, {}, watch, watch.control()));
-}
-
 void train_one(const run::RunSpec& spec, const Pool& pool, JobWatch& watch, store::RunStore& store) {
   if (spec.program)
-    return run_program(spec, watch, store);
+    return fail_as(job::run_program(spec, {}, store, watch, watch.control()).job);
   const auto session = run::open_session(spec, pool);
   watch.begin_search();
   const auto search = job::settle_batch(*session, store, watch, *watch.control());

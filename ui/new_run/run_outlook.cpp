@@ -64,7 +64,7 @@ QString length(const run::RunSpec& spec) {
 }
 
 QString out_of_memory(const run::RunSpec& spec) {
-  return spec.on_oom == run::OnOom::shrink
+  return spec.on_oom != run::OnOom::fail
              ? Texts::tr("A batch that does not fit is retried as smaller micro batches; no example is lost.")
              : Texts::tr("Ends at the first out-of-memory error.");
 }

@@ -158,7 +158,7 @@ void check_command(const run::RunSpec& spec) {
     if (!names.contains(name))
       throw input_error(fmt::format("--set {}: {{{}}} is not in the command; accepted: names that are", name, name),
                         "program");
-  if (filling.batch)
+  if (filling.batch || spec.on_oom == run::OnOom::restart)
     check_takes_batch(program);
   static_cast<void>(TextMetrics(program.metrics)); // throws for a pattern that is not valid
   ReadFiles{program.reads, program.folder};

@@ -48,7 +48,7 @@ telemetry::Reason why_not_steered(int level);
 telemetry::Reason not_followed(const run::RunSpec& spec, int level);
 
 /// Checks what can be checked without the file system: names in braces, patterns of metrics, and that a batch size that
-/// is set has a way to the program. Throws Error (input).
+/// is set, or may be with OnOom::restart, has a way to the program. Throws Error (input).
 void check_command(const run::RunSpec& spec);
 /// Whether a batch size has a way to the program.
 bool takes_batch(const run::ProgramSpec& program);

@@ -135,7 +135,7 @@ void Conversation::welcome() {
   Welcome welcome{.run = place_.uid,
                   .number = place_.run,
                   .limit_bytes = spec_.memory_budget,
-                  .on_oom = run::to_string(spec_.on_oom)};
+                  .on_oom = spec_.on_oom == run::OnOom::fail ? "fail" : "shrink"};
   if (steering_) {
     const Next next = steering_->welcome();
     welcome.limit_bytes = steering_->budget();

@@ -48,6 +48,7 @@ public:
   const Verdict& verdict() const override { return verdict_; }
   const std::optional<Exit>& exit() const override { return exit_; }
   std::optional<std::uint64_t> peak() const override { return peak_; }
+  const std::optional<telemetry::OutOfMemory>& shortage() const override { return shortage_; }
   const std::string& output_tail() const override { return output_tail_; }
 
 protected:
@@ -59,6 +60,7 @@ protected:
     verdict_ = supervisor.verdict();
     exit_ = supervisor.exit();
     peak_ = supervisor.peak();
+    shortage_ = supervisor.shortage();
     output_tail_ = supervisor.output_tail();
     return outcome;
   }
@@ -78,6 +80,7 @@ private:
   Verdict verdict_;
   std::optional<Exit> exit_;
   std::optional<std::uint64_t> peak_;
+  std::optional<telemetry::OutOfMemory> shortage_;
   std::string output_tail_;
 };
 

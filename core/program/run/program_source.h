@@ -34,6 +34,8 @@ public:
   virtual const std::optional<Exit>& exit() const = 0;
   /// Highest memory in use that was seen or reported, bytes; nothing if none was.
   virtual std::optional<std::uint64_t> peak() const = 0;
+  /// Of run(): the error that the verdict is about, if the program was out of memory and it is known.
+  virtual const std::optional<telemetry::OutOfMemory>& shortage() const = 0;
   /// Of run(): the last that the program printed, OutputFollower::tail().
   virtual const std::string& output_tail() const = 0;
 };

@@ -312,7 +312,7 @@ telemetry::RunOutcome Supervisor::finish(run::RunControl& control) {
 }
 
 /// As an error that the program reports itself, with what is known of it from outside.
-void Supervisor::report_out_of_memory() {
+telemetry::OutOfMemory Supervisor::out_of_memory_from_outside() const {
   telemetry::OutOfMemory error{.where = telemetry::OutOfMemory::Where::outside,
                                .in_use_bytes = peak(),
                                .counts = telemetry::OutOfMemory::Counts::process,
@@ -322,7 +322,7 @@ void Supervisor::report_out_of_memory() {
     error.error = std::get<std::string>(text->second);
   if (spec_.batch.kind == run::BatchChoice::Kind::number)
     error.attempted_batch = spec_.batch.number;
-  conversation_.report(std::move(error));
+  return error;
 }
 
 /// A program that was to train and has only started what trains. Others have helpers that end a moment later.
@@ -336,8 +336,11 @@ void Supervisor::report_left_behind() {
 }
 
 void Supervisor::report_end() {
-  if (verdict_.out_of_memory && !conversation_.out_of_memory())
-    report_out_of_memory();
+  if (verdict_.out_of_memory) {
+    shortage_ = conversation_.out_of_memory();
+    if (!shortage_)
+      conversation_.report(shortage_.emplace(out_of_memory_from_outside()));
+  }
   if (conversation_.level() > 0 && !conversation_.bye() && exit_->code == 0)
     conversation_.report(telemetry::NoBye{});
   report_left_behind();

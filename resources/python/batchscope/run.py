@@ -902,6 +902,8 @@ class Run:
             return
         detail = None if error is self._blamed else shortage_in(error, self._account.models, self._splitter.updating)
         if detail is not None:
+            if detail["attempted_batch"] is None and self._loader is not None:
+                detail["attempted_batch"] = self._loader.last_size or None
             self._report_shortage({**detail, "limit_bytes": self._budget.bytes})
         self.finish("failed", f"{type(error).__name__}: {error}"[:500])
 

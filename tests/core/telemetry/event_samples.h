@@ -220,6 +220,8 @@ inline std::vector<Sample> program_samples() {
        "remark: no step was seen in the first 30 s; accepted: a program of Python that trains with torch and --attach "
        "auto, "
        "reports of batchscope's client, or --metric for numbers in its output"},
+      {Lint{.reason = because(Words::started_again, {{"run", 3}, {"attempted", 64}, {"batch", 32}, {"steps", 12}})},
+       "remark: run 3 ran out of memory with a batch of 64 and is started again with 32: steps 1 to 12 are made again"},
       {LossScale{.factor = 2, .text = "the model ignores num_items_in_batch"},
        "the model ignores num_items_in_batch (factor 2)"},
       {LossScale{.factor = 4}, "the gradients are too large by the factor 4"},

@@ -38,6 +38,8 @@ public:
   const Verdict& verdict() const { return verdict_; }
   const std::optional<Exit>& exit() const { return exit_; }
   std::optional<std::uint64_t> peak() const;
+  /// The error that ended it, if the verdict says so and it is known.
+  const std::optional<telemetry::OutOfMemory>& shortage() const { return shortage_; }
   std::string output_tail() const { return output_.tail(); }
 
 private:
@@ -73,7 +75,7 @@ private:
   telemetry::RunOutcome finish(run::RunControl& control);
   void report_left_behind();
   void report_end();
-  void report_out_of_memory();
+  telemetry::OutOfMemory out_of_memory_from_outside() const;
   double seconds() const;
 
   const run::RunSpec spec_;
@@ -105,6 +107,7 @@ private:
   bool said_no_step_ = false;
   std::optional<Exit> exit_;
   Verdict verdict_;
+  std::optional<telemetry::OutOfMemory> shortage_;
 };
 
 } // namespace batchscope::program

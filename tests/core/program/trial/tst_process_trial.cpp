@@ -54,12 +54,14 @@ public:
   const Verdict& verdict() const override { return verdict_; }
   const std::optional<Exit>& exit() const override { return exit_; }
   std::optional<std::uint64_t> peak() const override { return peak_; }
+  const std::optional<telemetry::OutOfMemory>& shortage() const override { return shortage_; }
   const std::string& output_tail() const override { return tail_; }
 
 private:
   const std::uint64_t peak_;
   Verdict verdict_;
   std::optional<Exit> exit_;
+  std::optional<telemetry::OutOfMemory> shortage_;
   std::string tail_;
 };
 
