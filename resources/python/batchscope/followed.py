@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .division import Unknown, with_size
 from .foresight import within
 from .loader import Loader
-from .parts import rows_of
+from .parts import cut, rows_of
 from .reasons import Reason
 from .run import distributed_models
 from .sizes import Sizes
@@ -18,6 +18,7 @@ from .sources import fetched
 from .window import Window
 
 if TYPE_CHECKING:
+    from .in_parts import Parts
     from .loop import Loop
     from .run import Run
 
@@ -56,6 +57,7 @@ class FollowedLoader(Loader):
         self.count(self._of_sampler())
         self._kept_to = 0  # the largest size that fits, as it was said last
         self._newest: Any = None  # weak reference
+        self._asked = self._batch, self._accumulate  # what was asked for, which may have to wait
 
     def _of_sampler(self) -> int:
         return len(self.sampler) * self._sharers
@@ -73,14 +75,67 @@ class FollowedLoader(Loader):
 
     @accumulate.setter
     def accumulate(self, count: int) -> None:
-        del count
+        self._asked = self._asked[0], count
+        parts = self._parts
+        if count == self._accumulate or parts is None:
+            return
+        parts.want(self)
+        if parts.is_ready:
+            self._accumulate = self._clamped("accumulate", count, max(1, self.examples))
+        elif parts.refused is not None:
+            self._say_no_accumulation(parts.refused)
+
+    def _say_no_accumulation(self, reason: Reason) -> None:
+        asked, taken, parts = self._asked[1], self._accumulate, self._parts
+        if parts is not None and asked != taken and (asked, reason.code) not in parts.said and self._run._rank == 0:
+            parts.said.add((asked, reason.code))
+            self._run.event("clamp", field="accumulate", asked=asked, taken=taken, reason=reason.message())
 
     def _fitting(self, size: int) -> int:
+        self._asked = size, self._asked[1]
         taken, reason = within(self._run, size)
+        if reason is not None and self._parts is not None:
+            self._parts.want(self)
+            if self._parts.is_ready:
+                return size
+            if self._parts.refused is not None:
+                self._run._tell_once("parts", self._parts.refused)
         if reason is not None and taken != self._kept_to and self._run._rank == 0:
             self._run.event("clamp", field="batch", asked=size, taken=taken, reason=reason.message())
         self._kept_to = taken if reason is not None else 0
         return taken
+
+    # ---- parts ----
+
+    @property
+    def _parts(self) -> Parts | None:
+        """In which its batches are handed out, if the steps have its examples."""
+        loop = self._run._loop
+        return None if loop is None or self._run._loader is not self else loop.parts
+
+    def parts_allowed(self) -> None:
+        """What was asked for is possible."""
+        self._run._describe(can=("accumulate",))
+        self.batch, self.accumulate = self._asked
+
+    def parts_refused(self, reason: Reason | None) -> None:
+        """It is not; without a reason it may be later."""
+        asked, self._accumulate = self._asked, self.own_accumulate
+        self._kept_to = 0
+        self.batch = asked[0]
+        if reason is not None:
+            self._say_no_accumulation(reason)
+
+    def _next_sizes(self) -> list[int]:
+        parts, asked = self._parts, self._batch
+        if parts is None:
+            return super()._next_sizes()
+        self.at_once = self._accumulate if parts.is_ready and self.own_accumulate == 1 else 1
+        self._batch = parts.size_to_watch(asked)
+        try:
+            return super()._next_sizes()
+        finally:
+            self._batch = asked
 
     def leads(self, parts: int) -> None:
         """The step that was made is one of this loader, of so many batches."""
@@ -88,7 +143,7 @@ class FollowedLoader(Loader):
         run._fetched.add(id(self))
         if run._loader is not self:
             self.take_over()
-        if parts != self._accumulate:
+        if parts != self.own_accumulate:
             self._accumulate = self.own_accumulate = parts
             self._window = self._window[0], parts
             run._describe(accumulate=parts)
@@ -136,6 +191,7 @@ class Pass:
         self._window: Window | None = None  # counts as memory in use
         self._rest: Any = None  # indices, of a pass that was not gone through when another one began
         self.has_begun = False
+        self._dealt: Iterator[tuple[int, int, int, Any]] | None = None  # parts of the present batch
         loader.open()
 
     def __iter__(self) -> Pass:
@@ -145,22 +201,61 @@ class Pass:
         return len(self._loader.dataloader)
 
     def __next__(self) -> Any:
-        self._window = None
+        if self._dealt is not None:
+            for dealt in self._dealt:
+                return self._hand_out(*dealt)
+        self._dealt = self._window = None
         if self._rest is not None:
             return self._next_of_rest()
+        parts = self._loader._parts
+        if parts is not None:
+            parts.begin_batch()
         self._loop.boundary()
         self.has_begun = True
         window = self._loader.begin_window()
         if window is None:
             self._loop.exhausted(self._feed)
             raise StopIteration
+        plan = None if parts is None else parts.divided(window.sizes)
+        if plan is not None:
+            self._window = window
+            self._dealt = self._deal(window, plan)
+            return self._hand_out(*next(self._dealt))
         part = self._loader.fetch_part(window)
         self._window = window
         self._loop.fetched(self._feed, window.sizes[0], self)
+        if parts is not None:
+            parts.fetched(part, window.sizes[0])
         return part
+
+    def _deal(self, window: Window, plan: list[list[int]]) -> Iterator[tuple[int, int, int, Any]]:
+        """The parts of the micro batches of a window: their number, how many there are, their examples, themselves."""
+        number, count = 0, sum(map(len, plan))
+        for index, sizes in enumerate(plan):
+            whole = self._loader.fetch_part(window)
+            self._loop.parts.fetched(whole, sum(sizes))
+            first = 0
+            for rows in sizes:
+                number += 1
+                yield number, count, rows, whole if len(sizes) == 1 else cut(window, index, slice(first, first + rows))
+                first += rows
+            del whole
+            window.parts[index] = None
+
+    def _hand_out(self, number: int, count: int, rows: int, part: Any) -> Any:
+        self._loop.fetched(self._feed, rows, self, is_further=number > 1)
+        self._loop.parts.begin_part(number, count, part, rows)
+        return part
+
+    def __del__(self) -> None:
+        if self._dealt is not None and self._loop.follows:
+            self._loop.parts.release()
 
     def leave(self) -> None:
         """Another pass begins. This one may go on, with batches of the program's own size."""
+        if self._dealt is not None:
+            self._dealt = None
+            self._loop.parts.release()
         stream, source = self._loader._stream, self._loader._source
         if stream is not None and source is not None:
             source.leave()

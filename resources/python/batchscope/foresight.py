@@ -63,6 +63,13 @@ class Foresight:
         fixed, each = line
         return max(*self._peaks, int((limit / (1 + _INEXACT) - fixed) / each))
 
+    def largest_beside(self, kept: int, limit: int) -> int:
+        """The same beside so many bytes that are kept through the step; at least 1."""
+        line = self._line()
+        if line is None or line[1] <= 0:
+            return _NEVER
+        return max(1, int((limit / (1 + _INEXACT) - kept - line[0]) / line[1]))
+
     def peak_of(self, size: int) -> int:
         """Foretold bytes; 0 if nothing is known."""
         line = self._line()

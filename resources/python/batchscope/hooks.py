@@ -76,6 +76,7 @@ class Hooks:
         self._wrap_backward(torch.autograd)
         for module in (torch.nn.utils, torch.nn.utils.clip_grad):
             self._wrap_norm(module)
+            self._wrap_value(module)
         self._wrap_scaler(getattr(torch.amp, "GradScaler", None) or torch.cuda.amp.GradScaler)
         register_optimizer_step_pre_hook(lambda optimizer, *_: self._begun().update_begins(optimizer))
         register_optimizer_step_post_hook(lambda optimizer, *_: self._begun().updated(optimizer))
@@ -86,8 +87,11 @@ class Hooks:
         @functools.wraps(stock)
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
             loop = self._begun()
+            loop.parts.loss_made()
             loop.backward_begins(tensors)
             try:
+                if loop.is_in_parts:
+                    return loop.parts.backward(stock, tensors, args, kwargs)
                 return stock(tensors, *args, **kwargs)
             finally:
                 loop.backward_ends()
@@ -98,13 +102,23 @@ class Hooks:
         stock = module.clip_grad_norm_
 
         @functools.wraps(stock)
-        def clip(*args: Any, **kwargs: Any) -> Any:
-            norm = stock(*args, **kwargs)
-            if self.loop is not None:
-                self.loop.clipped(norm)
-            return norm
+        def clip(parameters: Any, *args: Any, **kwargs: Any) -> Any:
+            if self.loop is None:
+                return stock(parameters, *args, **kwargs)
+            return self.loop.clip_norm(stock, parameters, args, kwargs)
 
         module.clip_grad_norm_ = clip
+
+    def _wrap_value(self, module: Any) -> None:
+        stock = module.clip_grad_value_
+
+        @functools.wraps(stock)
+        def clip(parameters: Any, *args: Any, **kwargs: Any) -> Any:
+            if self.loop is None:
+                return stock(parameters, *args, **kwargs)
+            return self.loop.clip_value(stock, parameters, args, kwargs)
+
+        module.clip_grad_value_ = clip
 
     def _wrap_scaler(self, kind: Any) -> None:
         scale, step = kind.scale, kind.step

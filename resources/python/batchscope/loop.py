@@ -16,6 +16,7 @@ import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .in_parts import Parts
 from .reasons import Reason
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class _Fetch:
     rows: int
     of: Any  # the pass, as a weak reference
     trained: bool = False  # a backward pass came after it
+    is_further: bool = False  # a part of the same batch as the one before
 
 
 @dataclass
@@ -60,6 +62,7 @@ class _Loss:
 
     value: Any
     divisor: int = 1
+    weight: Any = None  # among those of the parts of a batch; a number or a tensor with one
 
 
 @dataclass
@@ -92,6 +95,7 @@ class Loop:
         self.passes = 1  # backward passes of the last step
         self.seen = 0  # examples of batches that cannot be changed
         self.steps = 0
+        self.parts = Parts(run, self)
         self.fetches_elsewhere = False  # loaders are iterated over by other threads than that which trains
 
     @property
@@ -107,6 +111,7 @@ class Loop:
         """A batch is asked for: the step before is over."""
         if not self.follows or self._inside:
             return
+        self.parts.rest()
         if self._pending is not None:
             self._flush()
         memory = self._run._account.memory
@@ -119,12 +124,12 @@ class Loop:
         self.boundary()
         self._evaluated = True
 
-    def fetched(self, feed: Feed, rows: int, by: Any) -> None:
-        """A batch of so many examples is there, of the pass `by`."""
+    def fetched(self, feed: Feed, rows: int, by: Any, is_further: bool = False) -> None:
+        """A batch of so many examples is there, of the pass `by`; or a further part of the batch before."""
         if not self.follows:
             return
         self._drop([fetch for fetch in self._fetches if fetch.feed is feed and not fetch.trained])
-        fetch: _Fetch | None = _Fetch(feed, rows, weakref.ref(by))
+        fetch: _Fetch | None = _Fetch(feed, rows, weakref.ref(by), is_further=is_further)
         if feed.is_ahead:
             fetch, feed.ahead = feed.ahead, fetch
         if fetch is not None and not feed.evaluates:
@@ -153,6 +158,7 @@ class Loop:
         """A GradScaler has made `result` of a loss."""
         if self.follows and result is not loss and getattr(loss, "numel", int)() == 1:
             self._unscaled = id(result), _Loss(loss.detach(), _divisor_of(loss))
+            self.parts.refuse_scaler()
 
     def backward_begins(self, tensors: Any) -> None:
         """A backward pass from these tensors."""
@@ -202,14 +208,50 @@ class Loop:
         if self._by_hand and self._inside == 0:
             self._updated_by_hand()
 
-    def clipped(self, norm: Any) -> None:
-        """The norm of the gradients, before they were clipped."""
-        self._since.norm = norm
+    @property
+    def is_in_parts(self) -> bool:
+        """Whether the backward pass that runs is of a batch that has parts, or is watched for that."""
+        return self._inside == 1 and not self.parts.is_idle and self.follows
+
+    @property
+    def trained_fetches(self) -> int:
+        """Batches since the last update that a backward pass has followed."""
+        return sum(fetch.trained for fetch in self._fetches)
+
+    def weigh_loss(self, weight: Any, is_mean: bool) -> None:
+        """The last loss is that of a part of a batch."""
+        if self._since.losses:
+            self._since.losses[-1].weight = weight if is_mean else 0
+
+    def forget_parts(self) -> None:
+        """Those before the present one are no part of the step."""
+        self._fetches = self._fetches[-1:]
+        self._since.losses = self._since.losses[-1:]
+
+    def clip_norm(self, stock: Any, parameters: Any, args: Any, kwargs: Any) -> Any:
+        """In the place of clip_grad_norm_."""
+        if self.parts.holds:
+            parameters = [parameters] if hasattr(parameters, "grad") else list(parameters)
+            if self.parts.hold(lambda: self.clip_norm(stock, parameters, args, kwargs)):
+                norm_type = kwargs.get("norm_type", args[1] if len(args) > 1 else 2.0)
+                return self.parts.norm_so_far(parameters, float(norm_type))
+        self._since.norm = norm = self.parts.clip(lambda: stock(parameters, *args, **kwargs))
+        return norm
+
+    def clip_value(self, stock: Any, parameters: Any, args: Any, kwargs: Any) -> Any:
+        """In the place of clip_grad_value_."""
+        if self.parts.holds:
+            parameters = [parameters] if hasattr(parameters, "grad") else list(parameters)
+            if self.parts.hold(lambda: stock(parameters, *args, **kwargs)):
+                return None
+        return self.parts.clip(lambda: stock(parameters, *args, **kwargs))
 
     # ---- updates ----
 
     def update_begins(self, optimizer: Any) -> None:
         """An optimizer's step() is called."""
+        if self.follows:
+            self.parts.update_begins(optimizer)
         if not self.follows:
             self._run._updates.look_at(optimizer)
         elif optimizer not in self._run._account.optimizers:
@@ -221,7 +263,8 @@ class Loop:
         self._by_hand = False
         if not self.follows:
             return
-        lead = None if self._lead is None else self._lead()
+        self.parts.updated(optimizer)
+        lead = self.lead
         if lead is None:
             self._lead = weakref.ref(optimizer)
             lead = optimizer
@@ -229,6 +272,11 @@ class Loop:
             self._lead_updated(lead)
         else:
             self._other_updated(optimizer)
+
+    @property
+    def lead(self) -> Any:
+        """The optimizer whose updates are the steps; None if there was none yet."""
+        return None if self._lead is None else self._lead()
 
     def _updated_by_hand(self) -> None:
         if not self._run._account.models:
@@ -282,7 +330,8 @@ class Loop:
             count = len(since.losses)
             divided = {count, len(fetches), self._parts}
             total = sum(loss.value * (loss.divisor if loss.divisor in divided else 1) for loss in since.losses)
-            values["loss" + suffix] = total / (len(fetches) or count)
+            of_parts = _loss_of_parts(since.losses)
+            values["loss" + suffix] = total / (len(fetches) or count) if of_parts is None else of_parts
         if since.norm is not None:
             values["grad_norm" + suffix] = since.norm
         rate = None if optimizer is None else self._run._updates.rate_of(optimizer)
@@ -306,6 +355,8 @@ class Loop:
 
     def end(self) -> None:
         """The program ends: its last step is over."""
+        if self.follows:
+            self.parts.release()
         if self._pending is not None and self.follows:
             with contextlib.suppress(SystemExit):
                 self._flush()
@@ -318,7 +369,7 @@ class Loop:
         self.passes = step.passes
         feed = self._last[0].feed if self._last else None
         takes = [fetch.rows for fetch in self._last if fetch.feed is feed]
-        self._parts = max(1, len(takes))
+        self._parts = max(1, sum(not fetch.is_further for fetch in self._last if fetch.feed is feed))
         run = self._run
         loader = feed.loader if feed is not None else None
         if loader is None:
@@ -344,6 +395,18 @@ class Loop:
         self._run._cannot("batch", "rate")
         self._run._describe(can=("trace",))  # of a size in the command
         self._run._watch_only(reason)
+
+
+def _loss_of_parts(losses: list[_Loss]) -> Any:
+    """Of the batch that they are the parts of; None if they are not."""
+    if any(loss.weight is None for loss in losses):
+        return None
+    total = sum(loss.weight for loss in losses)
+    if isinstance(total, (int, float)):
+        return sum(loss.value * loss.weight for loss in losses) / total if total else sum(one.value for one in losses)
+    import torch
+
+    return sum(torch.where(loss.weight == 0, 0.0, loss.value * loss.weight) for loss in losses) / total
 
 
 def _optimizers() -> list[Any]:

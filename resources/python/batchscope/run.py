@@ -485,7 +485,7 @@ class Run:
         loader = self._loader
         if loader is None or self.on_rates != "progress" or not self._account.optimizers:
             return
-        if not loader.is_own:
+        if not loader.is_own or self._schedulers.hold is not None:
             self._schedulers.updates = self._step - self._steps_before
             self._schedulers.follow(list(self._account.optimizers))
 

@@ -37,6 +37,7 @@ class Schedulers:
         self._known: Any = weakref.WeakSet()
         self._looked: tuple[int, int] | None = None  # the optimizers and passes there were
         self.updates = 0  # made so far
+        self.hold: Callable[[Callable[[], None]], bool] | None = None  # whether a call is held back, for later
 
     def follow(self, optimizers: list[Any]) -> None:
         """Looks for the schedulers of these optimizers, and follows those that are not followed yet. As that takes
@@ -64,6 +65,8 @@ class Schedulers:
         often = _calls_after_an_update(done, self.updates) if self.updates > _UPDATES_TO_SEE else 1.0
 
         def step(*args: Any, **kwargs: Any) -> None:
+            if self.hold is not None and self.hold(lambda: step(*args, **kwargs)):
+                return
             if not state["known"] and not args and not kwargs:
                 state["by_updates"], state["known"] = not self._through(), True
                 if state["by_updates"]:

@@ -1,0 +1,486 @@
+# SPDX-License-Identifier: MIT
+"""Hands a batch to a loop of the program's own in parts, of which it makes one update.
+
+The loader gives the parts as batches of their own. Each backward pass begins with the weight of its part among the
+others (weights.py), and until the last one is through, the program's calls of the optimizer's step() and zero_grad(),
+of clip_grad_norm_(), clip_grad_value_() and schedulers are held back. Then the gradients are divided by the sum of the
+weights, so that what the program does next is done to the gradient of the whole batch.
+
+That is done only in loops that were seen to allow it (shape.py), for batches of independent examples (rows.py). Others
+are trained with batches that fit, and an event says why.
+
+If a part of a batch is not trained on, because the program leaves its loop, goes on to the next batch or survives an
+error outside of a backward pass, the others are an update of their own: the calls that were held back after the last
+one of them are made when the next batch is asked for, or the iterator goes away. After an error in a backward pass,
+whose gradients may be there in part, and where something differs from the steps that were watched, the gradients of all
+parts so far are dropped. No update is made with gradients that are not divided.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .foresight import limit_of, within
+from .reasons import Reason
+from .rows import Rows
+from .shape import Shape, kept_rows, only_loss, own_accumulation, parameters_of, unknown_loop
+from .tracer import bytes_of, tensors_in
+from .weights import Refused, Weight, graph_of, weight_of
+
+if TYPE_CHECKING:
+    from .followed import FollowedLoader
+    from .loop import Loop
+    from .run import Run
+
+_MOST_WATCHED = 3  # times that a loop whose graph changes is watched anew
+_CHECKED_AGAIN = 64  # updates of parts, after which rows are compared again
+_NOT_SCALED = 1.0
+
+
+@dataclass
+class _Whole:
+    """A batch that is handed out in parts."""
+
+    count: int
+    number: int = 0  # of the present part, from 1 on
+    trained: int = 0  # parts with a backward pass
+    unit: float = 1.0  # what weights are divided by, to keep gradients in range
+    total: Any = 0.0  # sum of the weights so far
+    is_mean: bool = True
+    has_backward: bool = False  # the present part
+    calls: list[Callable[[], Any]] = field(default_factory=list)  # held back since the last backward pass
+    gradients: list[tuple[Any, Any, int]] = field(default_factory=list)  # parameter, gradient, its version
+
+
+class Parts:
+    """Of the batches of a loop. Nothing of torch is replaced before parts are wanted."""
+
+    def __init__(self, run: Run, loop: Loop) -> None:
+        self._run = run
+        self._loop = loop
+        self._loader: FollowedLoader | None = None  # that has asked
+        self._shape: Shape | None = None  # being watched
+        self._found: Any = None  # what the steps that were watched have in common
+        self._whole: _Whole | None = None
+        self._optimizer: Any = None  # whose calls come by here
+        self._watched = 0  # times that a shape was watched
+        self._updates = 0  # of parts, since rows were compared
+        self._checks = 0  # of rows of parts
+        self._rows: Rows | None = None  # that are compared now
+        self._ended: Rows | None = None  # that were
+        self._stepping = False  # in a call of step() that comes by here
+        self._cleared = True  # gradients, since the last update
+        self.said: set[tuple[int, str]] = set()  # accumulations that are not possible, and why
+        self._bytes_each = 0  # of an example in the memory of the host
+        self.refused: Reason | None = None
+
+    # ---- what is asked for ----
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether batches can be handed out in parts."""
+        return self._found is not None and self.refused is None
+
+    @property
+    def holds(self) -> bool:
+        """Whether gradients of some parts wait for those of others."""
+        return self._whole is not None and self._whole.trained > 0
+
+    @property
+    def is_idle(self) -> bool:
+        return self._shape is None and self._whole is None
+
+    def want(self, loader: FollowedLoader) -> None:
+        """Watches the next steps, unless that was done."""
+        if self.refused is not None or self.is_ready or self._shape is not None:
+            return
+        self._loader = loader
+        if self._run._world > 1:
+            self._refuse(Refused("several-ranks", "several ranks train together"))
+        elif loader.own_accumulate > 1:
+            self._refuse(own_accumulation())
+        else:
+            self._watch()
+
+    def _watch(self) -> None:
+        self._watched += 1
+        self._shape = Shape(self._modules)
+        optimizer = self._optimizer or self._loop.lead
+        if optimizer is not None:
+            self._shape.optimizer = optimizer
+            self._replace_calls(optimizer)
+
+    def _modules(self) -> list[Any]:
+        return list({id(m): m for model in self._run._account.models for m in model.modules()}.values())
+
+    def _refuse(self, refused: Refused) -> None:
+        self._shape = None
+        self._found = None
+        self.refused = refused.reason
+        if self._loader is not None:
+            self._run._cannot("accumulate")
+            self._loader.parts_refused(refused.reason)
+
+    def refuse_scaler(self) -> None:
+        """A GradScaler is used, which looks at the gradients of each backward pass."""
+        if self._shape is not None:
+            self._shape.refuse(unknown_loop("a GradScaler"))
+
+    # ---- sizes ----
+
+    def size_to_watch(self, size: int) -> int:
+        """The size of the next batch while its loop is watched: its loss is computed twice, which must fit, too."""
+        shape = self._shape
+        if shape is None or not shape.wants_check:
+            return size if self.is_ready else within(self._run, size)[0]
+        limit = limit_of(self._run)
+        if limit is not None:
+            size = max(1, min(size, self._run._foresight.largest_within(limit) // 2))
+        return max(1, size - 1) if shape.wants_other_size else size
+
+    def divided(self, sizes: list[int]) -> list[list[int]] | None:
+        """The parts of each micro batch of these sizes; None if there is one that fits."""
+        if not self.is_ready or self._run._probe is not None:
+            return None if len(sizes) == 1 else [[size] for size in sizes]
+        parts = [self._divided(size) for size in sizes]
+        return parts if sum(map(len, parts)) > 1 else None
+
+    def _divided(self, size: int) -> list[int]:
+        limit = limit_of(self._run)
+        if limit is None or size <= self._run._foresight.largest_within(limit):
+            return [size]
+        kept = bytes_of([p for p in parameters_of(self._optimizer) if p.requires_grad])  # gradients of other parts
+        if self._run._account.device is not None and self._run._account.device.type == "cpu":
+            kept += self._bytes_each * size
+        most = self._run._foresight.largest_beside(kept, limit)
+        if self._is_due:
+            most = max(1, most // 2)  # what is checked takes twice the memory
+        count = -(-size // most)
+        least, more = divmod(size, count)
+        return [least + 1] * more + [least] * (count - more)
+
+    # ---- batches ----
+
+    def begin_batch(self) -> None:
+        """A batch is asked for that is no further part of the one before."""
+        self.release()
+        self.rest()
+        shape = self._shape
+        if shape is None:
+            return
+        if shape.refused is not None:
+            self._refuse(shape.refused)
+        elif shape.is_done:
+            self._shape, self._found = None, shape.found
+            if self._loader is not None:
+                self._run._schedulers.hold = self.hold
+                self._run._schedulers.follow(list(self._run._account.optimizers))
+                self._loader.parts_allowed()
+
+    def rest(self) -> None:
+        """Steps are interrupted, perhaps by an evaluation."""
+        for rows in (self._rows, self._ended):
+            if rows is not None:
+                rows.close()
+        self._rows = self._ended = None
+        if self._shape is not None:
+            self._shape.end_step()
+
+    def fetched(self, batch: Any, size: int) -> None:
+        """A batch is there that is whole."""
+        self._bytes_each = -(-bytes_of([t for t in tensors_in(batch) if t.device.type == "cpu"]) // max(1, size))
+        if self._shape is not None:
+            limit = limit_of(self._run)
+            fits = limit is None or 2 * size <= self._run._foresight.largest_within(limit) < 1 << 40
+            self._shape.fetched(batch, size, fits)
+
+    def begin_part(self, number: int, count: int, part: Any, rows: int) -> None:
+        """Part `number` of so many is there, from 1 on."""
+        if number == 1:
+            self._whole = _Whole(count)
+            if self._is_due and rows > 1:
+                self._begin_check(part, rows)
+        if self._whole is not None:
+            self._whole.number = number
+            self._whole.has_backward = False
+
+    @property
+    def _is_due(self) -> bool:
+        """Whether rows are compared again, in the next first part of a batch."""
+        return self._updates >= _CHECKED_AGAIN
+
+    def _begin_check(self, part: Any, rows: int) -> None:
+        own = parameters_of(self._optimizer)
+        try:
+            self._rows = Rows(part, rows, kept_rows(rows, self._checks), [*own, *(p.grad for p in own)])
+        except Refused as refused:
+            self._give_up(refused)
+        else:
+            self._rows.begin()
+
+    def _end_check(self, loss: Any) -> None:
+        """Raises Refused if examples are no longer independent."""
+        rows, self._rows = self._rows, None
+        if rows is not None:
+            rows.check(loss)
+            self._ended, self._updates, self._checks = rows, 0, self._checks + 1
+
+    # ---- backward passes ----
+
+    def loss_made(self) -> None:
+        """A backward pass is asked for; before anything else is done for it."""
+        if self._rows is not None:
+            self._rows.end()
+        if self._shape is not None:
+            self._shape.loss_made()
+
+    def backward(self, stock: Callable[..., Any], tensors: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """In the place of torch.autograd.backward."""
+        if self._shape is not None:
+            shape = self._shape
+            if self._loop.trained_fetches != 1:
+                shape.refuse(unknown_loop("several batches"))
+            shape.backward_begins(tensors, args, kwargs)
+            result = stock(tensors, *args, **kwargs)
+            shape.backward_ended()
+            return result
+        whole = self._whole
+        if whole is None:
+            return stock(tensors, *args, **kwargs)
+        try:
+            loss, weight = self._weight(whole, tensors, args, kwargs)
+        except Refused as refused:
+            self._give_up(refused)
+            return stock(tensors, *args, **kwargs)
+        root = self._root(whole, loss, weight)
+        try:
+            result = stock(loss, root)
+        except BaseException:
+            self._drop()
+            raise
+        self._backward_made(whole, weight)
+        return result
+
+    def _weight(self, whole: _Whole, tensors: Any, args: Any, kwargs: Any) -> tuple[Any, Weight]:
+        """Of the present part. Raises Refused if something differs from the steps that were watched."""
+        import torch
+
+        if whole.has_backward:
+            raise unknown_loop("several backward passes")
+        if any(p.grad is not gradient or gradient._version != version for p, gradient, version in whole.gradients):
+            raise unknown_loop("gradients are changed by hand")
+        if whole.trained == 0 and not self._cleared:
+            raise own_accumulation()
+        if self._loop.trained_fetches != whole.trained + 1:
+            raise unknown_loop("several batches")
+        loss = only_loss(tensors, args, kwargs)
+        self._end_check(loss)
+        weight = weight_of(loss, lambda _: True)
+        if not self._found.matches(weight) or graph_of(loss).signature not in self._found.signatures:
+            raise Refused("unchecked-rows", "it cannot be seen whether its examples are independent", _OTHER_GRAPH)
+        if hasattr(weight.value, "to"):
+            exact = loss.dtype if str(loss.dtype) == "torch.float64" else torch.float32
+            weight.value = weight.value.to(exact)
+        return loss, weight
+
+    @staticmethod
+    def _root(whole: _Whole, loss: Any, weight: Weight) -> Any:
+        """What the backward pass begins with."""
+        import torch
+
+        if not weight.is_mean:
+            return None
+        if whole.trained == 0:
+            whole.unit = float(weight.elements)
+        return torch.as_tensor(weight.value / whole.unit, dtype=loss.dtype, device=loss.device).reshape(loss.shape)
+
+    def _backward_made(self, whole: _Whole, weight: Weight) -> None:
+        whole.trained += 1
+        whole.has_backward = True
+        whole.is_mean = weight.is_mean
+        whole.total = whole.total + weight.value
+        whole.calls = []
+        self._loop.weigh_loss(weight.value, weight.is_mean)
+        if whole.number == whole.count:
+            self._divide()
+            self._whole = None
+            self._updates += 1
+        else:
+            self._note_gradients(whole)
+
+    def _note_gradients(self, whole: _Whole) -> None:
+        parameters = parameters_of(self._optimizer)
+        whole.gradients = [(p, p.grad, p.grad._version) for p in parameters if p.grad is not None]
+
+    def _factor(self, whole: _Whole) -> Any:
+        """From the sum of weighted gradients to that of the parts so far together."""
+        if not whole.is_mean:
+            return _NOT_SCALED
+        if isinstance(whole.total, float):
+            return whole.unit / whole.total if whole.total else _NOT_SCALED
+        import torch
+
+        return torch.where(whole.total == 0, 1.0, whole.unit / whole.total)  # nothing counts: all gradients are 0
+
+    def _divide(self) -> None:
+        import torch
+
+        whole = self._whole
+        assert whole is not None
+        factor = self._factor(whole)
+        if factor is _NOT_SCALED:
+            return
+        with torch.no_grad():
+            for parameter in parameters_of(self._optimizer):
+                if parameter.grad is not None:
+                    own = factor.to(parameter.grad.device) if hasattr(factor, "to") else factor
+                    parameter.grad.mul_(own)
+
+    # ---- ends that are not that of the last part ----
+
+    def release(self) -> None:
+        """The parts so far are an update of their own: what was held back is done."""
+        whole = self._whole
+        if whole is None:
+            return
+        if whole.trained:
+            self._divide()
+        self._whole = None
+        for call in whole.calls:
+            call()
+
+    def _give_up(self, refused: Refused) -> None:
+        """The present part is a batch of its own; the gradients of those before are dropped."""
+        self._drop()
+        if refused.reason.values.get("what") == _OTHER_GRAPH and self._watched < _MOST_WATCHED:
+            self._found = None
+            self._run._cannot("accumulate")
+            if self._loader is not None:
+                self._loader.parts_refused(None)
+            self._watch()
+        else:
+            self._refuse(refused)
+
+    def _drop(self) -> None:
+        whole, self._whole = self._whole, None
+        if whole is None or not whole.trained:
+            return
+        for parameter in parameters_of(self._optimizer):
+            parameter.grad = None
+        self._loop.forget_parts()
+        self._run.event("watched", reason=Reason("parts-dropped", _DROPPED, {"parts": whole.trained}).message())
+
+    # ---- calls of the program ----
+
+    def hold(self, call: Callable[[], Any]) -> bool:
+        """Whether a call is held back; it is made later, if no further part comes."""
+        if not self.holds:
+            return False
+        assert self._whole is not None
+        self._whole.calls.append(call)
+        return True
+
+    def norm_so_far(self, parameters: list[Any], norm_type: float) -> Any:
+        """Of the gradients of the parts so far, for a call of clip_grad_norm_ that is held back."""
+        import torch
+
+        assert self._whole is not None
+        norms = [torch.linalg.vector_norm(p.grad.detach(), norm_type) for p in parameters if p.grad is not None]
+        if not norms:
+            return torch.tensor(0.0)
+        return torch.linalg.vector_norm(torch.stack([n.to(norms[0].device) for n in norms]), norm_type) * self._factor(
+            self._whole
+        )
+
+    def clip(self, call: Callable[[], Any]) -> Any:
+        """A call that clips gradients and is not held back."""
+        if self._shape is None:
+            return call()
+        with self._shape.paused():
+            return call()
+
+    def update_begins(self, optimizer: Any) -> None:
+        """An update that was not held back: the parts so far are one of their own."""
+        if self.holds and optimizer is self._optimizer and not self._stepping:
+            assert self._whole is not None
+            self._whole.calls = []
+            self.release()
+            self._refuse(unknown_loop("step() is called in another way"))
+
+    def updated(self, optimizer: Any) -> None:
+        """An optimizer has made an update."""
+        self._cleared = False
+        if self._shape is not None:
+            self._shape.updated(optimizer, self._stepping)
+            self._replace_calls(optimizer)
+        elif self.holds and optimizer is not self._optimizer:
+            self._give_up(unknown_loop("several optimizers"))
+
+    def _replace_calls(self, optimizer: Any) -> None:
+        """From now on, calls of this optimizer come by here."""
+        if self._optimizer is not None:
+            return
+        self._optimizer = optimizer
+        for name, function in (("step", self._step), ("zero_grad", self._zero_grad)):
+            vars(optimizer)[name] = _bound(optimizer, getattr(optimizer, name), function)
+        _watch_modules(self)
+
+    def _step(self, stock: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if self.hold(lambda: stock(*args, **kwargs)):
+            return None
+        if self._shape is not None and (args or kwargs):
+            self._shape.refuse(unknown_loop("the optimizer is given a closure"))
+        self._stepping = True
+        try:
+            return self.clip(lambda: stock(*args, **kwargs))
+        finally:
+            self._stepping = False
+
+    def _zero_grad(self, stock: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return self.clear(parameters_of(self._optimizer), lambda: stock(*args, **kwargs))
+
+    def clear(self, parameters: list[Any], call: Callable[[], Any]) -> Any:
+        """zero_grad() of these is called."""
+        if self.is_idle and self._found is None:
+            return call()
+        ours = set(map(id, parameters_of(self._optimizer)))
+        if not any(id(p) in ours for p in parameters):
+            return call()
+        if self.hold(call):
+            return None
+        self._cleared = self._cleared or ours <= set(map(id, parameters))
+        if self._shape is not None:
+            self._shape.cleared(parameters)
+        return self.clip(call)
+
+
+_OTHER_GRAPH = "its graph is not one of those that were watched"
+_DROPPED = "gradients of some parts of a batch were dropped, as the rest of it could not be trained on with them"
+
+
+def _bound(optimizer: Any, stock: Any, function: Callable[..., Any]) -> Any:
+    """A method in the place of one of an optimizer's, which a scheduler may replace in turn."""
+
+    @functools.wraps(stock)
+    def method(_: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(stock, *args, **kwargs)
+
+    return types.MethodType(method, optimizer)
+
+
+def _watch_modules(parts: Parts) -> None:
+    """From now on, zero_grad() of all modules comes by here."""
+    import torch
+
+    kind: Any = torch.nn.Module
+    stock = kind.zero_grad
+
+    @functools.wraps(stock)
+    def zero_grad(module: Any, *args: Any, **kwargs: Any) -> Any:
+        return parts.clear(list(module.parameters()), lambda: stock(module, *args, **kwargs))
+
+    kind.zero_grad = zero_grad
