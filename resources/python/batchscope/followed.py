@@ -108,10 +108,15 @@ class FollowedLoader(Loader):
     # ---- parts ----
 
     @property
+    def leads_steps(self) -> bool:
+        """Whether the steps have its examples, as far as is known."""
+        return self._run._loader is self and self._run._loop is not None
+
+    @property
     def _parts(self) -> Parts | None:
         """In which its batches are handed out, if the steps have its examples."""
         loop = self._run._loop
-        return None if loop is None or self._run._loader is not self else loop.parts
+        return loop.parts if loop is not None and self.leads_steps else None
 
     def parts_allowed(self) -> None:
         """What was asked for is possible."""
@@ -207,10 +212,10 @@ class Pass:
         self._dealt = self._window = None
         if self._rest is not None:
             return self._next_of_rest()
-        parts = self._loader._parts
-        if parts is not None:
-            parts.begin_batch()
+        if self._loader.leads_steps:
+            self._loop.parts.begin_batch()
         self._loop.boundary()
+        parts = self._loop.parts if self._loader.leads_steps else None
         self.has_begun = True
         window = self._loader.begin_window()
         if window is None:
@@ -219,7 +224,7 @@ class Pass:
         plan = None if parts is None else parts.divided(window.sizes)
         if plan is not None:
             self._window = window
-            self._dealt = self._deal(window, plan)
+            self._dealt = _deal(self._loader, self._loop.parts, window, plan)
             return self._hand_out(*next(self._dealt))
         part = self._loader.fetch_part(window)
         self._window = window
@@ -227,20 +232,6 @@ class Pass:
         if parts is not None:
             parts.fetched(part, window.sizes[0])
         return part
-
-    def _deal(self, window: Window, plan: list[list[int]]) -> Iterator[tuple[int, int, int, Any]]:
-        """The parts of the micro batches of a window: their number, how many there are, their examples, themselves."""
-        number, count = 0, sum(map(len, plan))
-        for index, sizes in enumerate(plan):
-            whole = self._loader.fetch_part(window)
-            self._loop.parts.fetched(whole, sum(sizes))
-            first = 0
-            for rows in sizes:
-                number += 1
-                yield number, count, rows, whole if len(sizes) == 1 else cut(window, index, slice(first, first + rows))
-                first += rows
-            del whole
-            window.parts[index] = None
 
     def _hand_out(self, number: int, count: int, rows: int, part: Any) -> Any:
         self._loop.fetched(self._feed, rows, self, is_further=number > 1)
@@ -267,6 +258,23 @@ class Pass:
         if not indices or (len(indices) < given.own_batch and given.drop_last):
             raise StopIteration
         return given.collate(fetched(given.dataset, indices))
+
+
+def _deal(
+    loader: FollowedLoader, parts: Parts, window: Window, plan: list[list[int]]
+) -> Iterator[tuple[int, int, int, Any]]:
+    """The parts of the micro batches of a window: their number, how many there are, their examples, themselves."""
+    number, count = 0, sum(map(len, plan))
+    for index, sizes in enumerate(plan):
+        whole = loader.fetch_part(window)
+        parts.fetched(whole, sum(sizes))
+        first = 0
+        for rows in sizes:
+            number += 1
+            yield number, count, rows, whole if len(sizes) == 1 else cut(window, index, slice(first, first + rows))
+            first += rows
+        del whole
+        window.parts[index] = None
 
 
 class WatchedPass:
@@ -316,6 +324,8 @@ class Feeds:
 
     def pass_over(self, dataloader: Any, stock: Any) -> Any:
         """An iterator in the place of that which `stock(dataloader)` makes."""
+        if self._loop.parts.is_ready and not self._loop.parts.holds:
+            self._loop.boundary()  # a step that was made when the pass before was left is one of its loader
         if not self._run._account.models:  # before the first step, as its memory is that beyond what is in use now
             self._run._know_all_modules(early=True)
         feed = self._known.get(dataloader)

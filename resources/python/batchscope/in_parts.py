@@ -260,7 +260,7 @@ class Parts:
         try:
             result = stock(loss, root)
         except BaseException:
-            self._drop()
+            self._drop(present=True)
             raise
         self._backward_made(whole, weight)
         return result
@@ -355,7 +355,7 @@ class Parts:
 
     def _give_up(self, refused: Refused) -> None:
         """The present part is a batch of its own; the gradients of those before are dropped."""
-        self._drop()
+        self._drop(present=False)
         if refused.reason.values.get("what") == _OTHER_GRAPH and self._watched < _MOST_WATCHED:
             self._found = None
             self._run._cannot("accumulate")
@@ -365,14 +365,19 @@ class Parts:
         else:
             self._refuse(refused)
 
-    def _drop(self) -> None:
+    def _drop(self, present: bool) -> None:
+        """Drops the gradients of the parts before the present one, or of that, too."""
         whole, self._whole = self._whole, None
-        if whole is None or not whole.trained:
+        if whole is None or not (whole.trained or present):
             return
         for parameter in parameters_of(self._optimizer):
             parameter.grad = None
-        self._loop.forget_parts()
-        self._run.event("watched", reason=Reason("parts-dropped", _DROPPED, {"parts": whole.trained}).message())
+        self._loop.forget_parts(present)
+        if whole.trained:
+            self._say_dropped(whole.trained)
+
+    def _say_dropped(self, count: int) -> None:
+        self._run.event("watched", reason=Reason("parts-dropped", _DROPPED, {"parts": count}).message())
 
     # ---- calls of the program ----
 

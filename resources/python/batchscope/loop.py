@@ -223,10 +223,10 @@ class Loop:
         if self._since.losses:
             self._since.losses[-1].weight = weight if is_mean else 0
 
-    def forget_parts(self) -> None:
-        """Those before the present one are no part of the step."""
-        self._fetches = self._fetches[-1:]
-        self._since.losses = self._since.losses[-1:]
+    def forget_parts(self, present: bool) -> None:
+        """Those before the present one, or that one, too, are not trained on."""
+        self._fetches = [] if present else self._fetches[-1:]
+        self._since.losses = [] if present else self._since.losses[-1:]
 
     def clip_norm(self, stock: Any, parameters: Any, args: Any, kwargs: Any) -> Any:
         """In the place of clip_grad_norm_."""

@@ -41,23 +41,29 @@ class OfTokens(nn.Module):
 
 
 class Training:
-    """What a loop is told: batches of which sizes, if it is not attached to, and rates."""
+    """What a loop is told: batches of which sizes or examples, if it is not attached to, and rates."""
 
-    def __init__(self, sizes=None, rates=None, data=None):
-        self.data, self.sizes, self.rates = data or points(), sizes, list(rates or ())
+    def __init__(self, sizes=None, rates=None, data=None, batches=None, **settings):
+        self.data, self.rates, self.settings = data or points(), list(rates or ()), settings
+        self.batches = batches
+        if sizes is not None:
+            ends = [sum(sizes[:index + 1]) for index in range(len(sizes))]
+            self.batches = [[row % EXAMPLES for row in range(end - size, end)] for end, size in zip(ends, sizes)]
         torch.manual_seed(7)
         self.model = (OfTokens() if data else network()).double()
 
     def loader(self):
-        if self.sizes is None:
-            return DataLoader(self.data, batch_size=BATCH)
-        ends = [sum(self.sizes[:index + 1]) for index in range(len(self.sizes))]
-        return DataLoader(self.data, batch_sampler=[[row % EXAMPLES for row in range(end - size, end)]
-                                                    for end, size in zip(ends, self.sizes)])
+        if self.batches is None:
+            return DataLoader(self.data, batch_size=BATCH, **self.settings)
+        return DataLoader(self.data, batch_sampler=self.batches)
 
     @property
     def epochs(self):
-        return range(2 if self.sizes is None else 1)
+        return range(2 if self.batches is None else 1)
+
+    def passes(self):
+        for _ in self.epochs:
+            yield from self.loader()
 
     def scheduler(self, optimizer):
         """One that is stepped with each update; or one that repeats rates."""
@@ -308,7 +314,7 @@ def keeps_graph(t):
 def leaves(t, after):
     """A pass is left after so many batches."""
     optimizer = sgd(t.model)
-    for _ in range(3):
+    for _ in range(3 if t.batches is None else 1):
         for number, batch in enumerate(t.loader(), 1):
             optimizer.zero_grad()
             ce(t.model, *batch).backward()
@@ -327,13 +333,37 @@ def goes_on(t, where, at):
             if number == at and where == "loss":
                 raise RuntimeError("an error")
             if number == at:
-                t.model[0].weight.grad_fails = t.model[0].weight.register_hook(raise_error)
+                fails = t.model[0].weight.register_hook(raise_error)
             try:
                 value.backward()
             finally:
                 if number == at:
-                    t.model[0].weight.grad_fails.remove()
+                    fails.remove()
             optimizer.step()
+
+
+def bound_before(t):
+    """Calls that are looked up once."""
+    optimizer = sgd(t.model)
+    step, clear = optimizer.step, optimizer.zero_grad
+    for _ in t.epochs:
+        for batch in t.loader():
+            clear()
+            ce(t.model, *batch).backward()
+            step()
+
+
+def clears_otherwise_later(t):
+    """From some step on, gradients are cleared by hand."""
+    optimizer = sgd(t.model)
+    for number, batch in enumerate(t.passes()):
+        if number < 20:
+            optimizer.zero_grad()
+        else:
+            for p in t.model.parameters():
+                p.grad = None
+        ce(t.model, *batch).backward()
+        optimizer.step()
 
 
 def raise_error(gradient):

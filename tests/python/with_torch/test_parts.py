@@ -20,11 +20,11 @@ class Parts(WithRun):
     def tearDown(self):
         batchscope.run._current = ATTACHED._loop = None
 
-    def attached(self, loop, data=None, **welcome):
+    def attached(self, loop, data=None, settings=None, **welcome):
         """A loop that is attached to; the server, and the training."""
         server, _ = self.connect(welcome={"batch": PART, "accumulate": PARTS, **welcome})
         ATTACHED._loop = None
-        t = Training(data=data)
+        t = Training(data=data, **(settings or {}))
         loop(t)
         ATTACHED._loop.end()
         self.closed(server)
@@ -120,6 +120,66 @@ class Parts(WithRun):
                     self.assertEqual(digest(t.model), digest(whole.model))
                 else:
                     self.assertIn(name, ("penalized", "divided_by_size", "accumulates"), takes)
+
+    def assert_batches(self, loop, t, batches):
+        """The weights are those of updates with these examples."""
+        self.assert_same(t, self.alone(loop, batches=batches))
+
+    def test_a_pass_that_is_left_in_the_middle_of_a_batch(self):
+        for after in (7, 8, 9):
+            with self.subTest(after=after):
+                server, t = self.attached(lambda t: loops.leaves(t, after))
+                batches, left, row = [], after, 0
+                for takes in [record["takes"] for record in server.of("record")]:
+                    batches.append([*range(row, row + sum(takes))])
+                    left, row = left - len(takes), row + sum(takes)
+                    if left == 0:
+                        left, row = after, 0
+                self.assertEqual(row, 0)
+                self.assertIn([PART] * PARTS, [record["takes"] for record in server.of("record")])
+                self.assert_batches(lambda t: loops.leaves(t, -1), t, batches)
+
+    def test_a_loop_that_goes_on_after_an_error(self):
+        """The parts before and after it are an update; after one in a backward pass only those after it."""
+        alone = [[number] for number in range(1, 5)]  # of the batches that are fetched: those of an update
+        expected = {("loss", 6): [[5, 7]], ("loss", 7): [[5, 6]], ("loss", 8): [[5, 6, 7], [9, 10]],
+                    ("backward", 6): [[7]], ("backward", 7): [], ("backward", 8): [[5, 6, 7], [9], [10]]}
+        for (where, at), updates in expected.items():
+            with self.subTest(at=at, where=where):
+                server, t = self.attached(lambda t: loops.goes_on(t, where, at))
+                updates = alone + updates
+                first = 8 if at < 8 else 11
+                updates += [[*range(number, min(number + PARTS, 31))] for number in range(first, 31, PARTS)]
+                self.assertEqual([record["takes"] for record in server.of("record")],
+                                 [[PART] * len(update) for update in updates])
+                batches = [[row for part in update for row in range(PART * (part - 1), PART * part)]
+                           for update in updates]
+                self.assert_batches(lambda t: loops.goes_on(t, "", 0), t, batches)
+                dropped = [event["detail"]["reason"] for event in server.events("watched")]
+                self.assertEqual([reason["code"] for reason in dropped],
+                                 ["parts-dropped"] * (where == "backward" and at < 8))
+
+    def test_a_loop_that_becomes_another_one(self):
+        """Without its gradients, a part of a batch is no part of an update."""
+        server, t = self.attached(loops.clears_otherwise_later)
+        takes = [record["takes"] for record in server.of("record")]
+        self.assertEqual(takes[4:9] + takes[9:10] * (len(takes) - 9), [[PART] * PARTS] * 5 + takes[9:])
+        self.assertEqual(takes[9:], [[PART]] * len(takes[9:]))
+        codes = [event["detail"]["reason"]["code"] for kind in ("watched", "clamp") for event in server.events(kind)]
+        self.assertEqual(codes, ["parts-dropped", "unknown-loop"])
+        rows = [*range(EXAMPLES)] * 2
+        kept, updates, row = [take for take in takes], [], 0
+        for number, take in enumerate(kept):
+            row += PART if number == 9 else 0  # the part that was dropped
+            updates.append(rows[row:row + sum(take)])
+            row += sum(take)
+        self.assertEqual(row, 2 * EXAMPLES)
+        self.assert_batches(loops.plain, t, updates)
+
+    def test_calls_that_cannot_be_held_back(self):
+        server, t = self.attached(loops.bound_before, batch=BATCH)
+        self.assertEqual([event["detail"]["reason"]["code"] for event in server.events("clamp")], ["unknown-loop"])
+        self.assertEqual(digest(t.model), digest(self.alone(loops.bound_before).model))
 
 
 if __name__ == "__main__":
