@@ -77,8 +77,8 @@ class FollowedLoader(Loader):
     def accumulate(self, count: int) -> None:
         self._asked = self._asked[0], count
         parts = self._parts
-        if count == self._accumulate or parts is None:
-            return
+        if count == self._accumulate or parts is None or (count == 1 and self.own_accumulate > 1):
+            return  # 1 is said when nothing is asked for
         parts.want(self)
         if parts.is_ready:
             self._accumulate = self._clamped("accumulate", count, max(1, self.examples))

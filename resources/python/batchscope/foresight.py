@@ -27,10 +27,18 @@ class Foresight:
     def __init__(self, between: Callable[[], int]) -> None:
         self._between = between
         self._peaks: dict[int, int] = {}  # bytes by examples of the largest micro batch
+        self._left_out = False  # the present step
         self._read_once: set[int] = set()  # sizes whose peak was read no more than that
+
+    def leave_out_next(self) -> None:
+        """The step that begins takes more memory than others of its size."""
+        self._left_out = True
 
     def saw(self, size: int, peak_bytes: int) -> None:
         """A step was made. Without the states of an optimizer, the first one needs less than later ones."""
+        left_out, self._left_out = self._left_out, False
+        if left_out:
+            return
         if size > 0 and peak_bytes > 0:
             (self._read_once.discard if size in self._peaks else self._read_once.add)(size)
             self._peaks[size] = max(peak_bytes, self._peaks.pop(size, 0))

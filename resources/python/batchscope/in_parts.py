@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _MOST_WATCHED = 3  # times that a loop whose graph changes is watched anew
 _CHECKED_AGAIN = 64  # updates of parts, after which rows are compared again
 _NOT_SCALED = 1.0
+_SPARE = 0.05  # of a limit, which parts leave free: smaller ones cost little
 
 
 @dataclass
@@ -135,6 +136,8 @@ class Parts:
     def size_to_watch(self, size: int) -> int:
         """The size of the next batch while its loop is watched: its loss is computed twice, which must fit, too."""
         shape = self._shape
+        if self._run._probe is not None:
+            return size
         if shape is None or not shape.wants_check:
             return size if self.is_ready else within(self._run, size)[0]
         limit = limit_of(self._run)
@@ -156,7 +159,7 @@ class Parts:
         kept = bytes_of([p for p in parameters_of(self._optimizer) if p.requires_grad])  # gradients of other parts
         if self._run._account.device is not None and self._run._account.device.type == "cpu":
             kept += self._bytes_each * size
-        most = self._run._foresight.largest_beside(kept, limit)
+        most = self._run._foresight.largest_beside(kept + int(limit * _SPARE), limit)
         if self._is_due:
             most = max(1, most // 2)  # what is checked takes twice the memory
         count = -(-size // most)
@@ -193,10 +196,11 @@ class Parts:
     def fetched(self, batch: Any, size: int) -> None:
         """A batch is there that is whole."""
         self._bytes_each = -(-bytes_of([t for t in tensors_in(batch) if t.device.type == "cpu"]) // max(1, size))
-        if self._shape is not None:
+        if self._shape is not None and self._run._probe is None:
             limit = limit_of(self._run)
             fits = limit is None or 2 * size <= self._run._foresight.largest_within(limit) < 1 << 40
-            self._shape.fetched(batch, size, fits)
+            if self._shape.fetched(batch, size, fits):
+                self._run._foresight.leave_out_next()
 
     def begin_part(self, number: int, count: int, part: Any, rows: int) -> None:
         """Part `number` of so many is there, from 1 on."""
@@ -220,6 +224,7 @@ class Parts:
         except Refused as refused:
             self._give_up(refused)
         else:
+            self._run._foresight.leave_out_next()
             self._rows.begin()
 
     def _end_check(self, loss: Any) -> None:
@@ -227,6 +232,7 @@ class Parts:
         rows, self._rows = self._rows, None
         if rows is not None:
             rows.check(loss)
+            rows.ends_loss()
             self._ended, self._updates, self._checks = rows, 0, self._checks + 1
 
     # ---- backward passes ----

@@ -96,12 +96,13 @@ class Shape:
 
     # ---- what the program does ----
 
-    def fetched(self, batch: Any, size: int, is_ready: bool) -> None:
-        """A batch is there. `is_ready`: there is memory to check it."""
+    def fetched(self, batch: Any, size: int, is_ready: bool) -> bool:
+        """A batch is there. `is_ready`: there is memory to check it. Returns whether it is checked."""
         self.end_step()
         if self.refused is not None:
-            return
+            return False
         self._batch, self._size = batch, size
+        self._steps += 1
         if not has_rows(batch, size):
             self.refuse(Refused("cannot-cut", "the batch cannot be cut along its examples"))
         elif is_ready and self.wants_check and size > 1 and not self.is_done:
@@ -109,6 +110,7 @@ class Shape:
             with self._noting():
                 self._rows = Rows(batch, size, kept_rows(size, self.checks), [*own, *(p.grad for p in own)])
                 self._rows.begin()
+        return self._rows is not None
 
     def loss_made(self) -> None:
         """Before anything else is done for the backward pass."""
@@ -121,17 +123,17 @@ class Shape:
         if self.refused is not None or self._batch is None:
             return
         with self._noting():
-            rows = self._rows
             self._look_at(tensors, args, kwargs)
-            if rows is not None:
+            if self._rows is not None:
                 self.checks += 1
                 self._sizes.add(self._size)
+        if self._rows is not None:
+            self._rows.ends_loss()
 
     def backward_ended(self) -> None:
         rows = self._rows
         if rows is None or self.refused is not None:
             return
-        rows.ends_loss()
         rows.own_too([p.grad for p in parameters_of(self.optimizer)])
         rows.begin()
 
@@ -180,7 +182,6 @@ class Shape:
             self._end_training_step()
 
     def _end_training_step(self) -> None:
-        self._steps += 1
         if self._backwards > 1:
             self.refuse(unknown_loop("several backward passes"))
         elif not self._updates:

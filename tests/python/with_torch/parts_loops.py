@@ -368,3 +368,20 @@ def clears_otherwise_later(t):
 
 def raise_error(gradient):
     raise RuntimeError("an error")
+
+
+def wide(examples=7000):
+    """Needs about 130 kB for each example of a batch."""
+    torch.set_num_threads(1)
+    torch.manual_seed(1)
+    x = torch.randn(examples, 12)
+    model = nn.Sequential(nn.Linear(12, 8000), nn.GELU(), nn.LayerNorm(8000), nn.Linear(8000, 2))
+    optimizer = torch.optim.SGD(model.parameters(), 1e-3)
+    for inputs, labels in DataLoader(TensorDataset(x, (x.sum(1) > 0).long()), batch_size=64, shuffle=True):
+        optimizer.zero_grad()
+        F.cross_entropy(model(inputs), labels).backward()
+        optimizer.step()
+
+
+if __name__ == "__main__":
+    wide()

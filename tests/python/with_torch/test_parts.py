@@ -1,8 +1,11 @@
 """Batches that are handed out in parts to loops that know nothing of BatchScope."""
 
+import os
+import subprocess
+import sys
 import unittest
 
-from torch_programs import WithRun, digest
+from torch_programs import HERE, WithRun, digest
 
 import torch
 
@@ -10,6 +13,7 @@ import batchscope
 import parts_loops as loops
 from batchscope import hooks
 from parts_loops import BATCH, EXAMPLES, Training
+from pretended_batchscope import PATIENCE, Server
 
 ATTACHED = hooks.Hooks()
 ATTACHED.install()
@@ -144,12 +148,12 @@ class Parts(WithRun):
         alone = [[number] for number in range(1, 5)]  # of the batches that are fetched: those of an update
         expected = {("loss", 6): [[5, 7]], ("loss", 7): [[5, 6]], ("loss", 8): [[5, 6, 7], [9, 10]],
                     ("backward", 6): [[7]], ("backward", 7): [], ("backward", 8): [[5, 6, 7], [9], [10]]}
-        for (where, at), updates in expected.items():
+        for (where, at), around in expected.items():
             with self.subTest(at=at, where=where):
                 server, t = self.attached(lambda t: loops.goes_on(t, where, at))
-                updates = alone + updates
                 first = 8 if at < 8 else 11
-                updates += [[*range(number, min(number + PARTS, 31))] for number in range(first, 31, PARTS)]
+                after = [[*range(number, min(number + PARTS, 31))] for number in range(first, 31, PARTS)]
+                updates = alone + around + after
                 self.assertEqual([record["takes"] for record in server.of("record")],
                                  [[PART] * len(update) for update in updates])
                 batches = [[row for part in update for row in range(PART * (part - 1), PART * part)]
@@ -163,13 +167,12 @@ class Parts(WithRun):
         """Without its gradients, a part of a batch is no part of an update."""
         server, t = self.attached(loops.clears_otherwise_later)
         takes = [record["takes"] for record in server.of("record")]
-        self.assertEqual(takes[4:9] + takes[9:10] * (len(takes) - 9), [[PART] * PARTS] * 5 + takes[9:])
-        self.assertEqual(takes[9:], [[PART]] * len(takes[9:]))
+        self.assertEqual(takes[4:], [[PART] * PARTS] * 5 + [[PART]] * (len(takes) - 9))
         codes = [event["detail"]["reason"]["code"] for kind in ("watched", "clamp") for event in server.events(kind)]
         self.assertEqual(codes, ["parts-dropped", "unknown-loop"])
         rows = [*range(EXAMPLES)] * 2
-        kept, updates, row = [take for take in takes], [], 0
-        for number, take in enumerate(kept):
+        updates, row = [], 0
+        for number, take in enumerate(takes):
             row += PART if number == 9 else 0  # the part that was dropped
             updates.append(rows[row:row + sum(take)])
             row += sum(take)
@@ -180,6 +183,25 @@ class Parts(WithRun):
         server, t = self.attached(loops.bound_before, batch=BATCH)
         self.assertEqual([event["detail"]["reason"]["code"] for event in server.events("clamp")], ["unknown-loop"])
         self.assertEqual(digest(t.model), digest(self.alone(loops.bound_before).model))
+
+    def test_a_batch_that_does_not_fit(self):
+        """It has parts of even sizes, which keep the budget."""
+        limit = 100_000_000
+        server = Server(welcome={"batch": 16, "hold": 1, "limit_bytes": limit},
+                        answer=lambda record: {"batch": min(1000, 16 * 2 ** (record["step"] // 2))})
+        self.addCleanup(server.kill)
+        environment = dict(os.environ, OMP_NUM_THREADS="1", BATCHSCOPE_ATTACH="auto", **server.environment())
+        done = subprocess.run([sys.executable, os.path.join(HERE, "parts_loops.py")], env=environment,
+                              capture_output=True, text=True, timeout=PATIENCE, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        records = server.of("record")
+        parted = [record["takes"] for record in records if len(record["takes"]) > 1]
+        self.assertGreater(len(parted), 0, records)
+        self.assertGreaterEqual(sum(parted[0]), 1000)
+        self.assertTrue(all(max(takes) - min(takes) <= 1 for takes in parted))
+        self.assertEqual(sum(sum(record["takes"]) for record in records), 7000)
+        self.assertLessEqual(max(record.get("peak_bytes", 0) for record in records), limit)
+        self.assertEqual(server.events("budget-not-kept"), [])
 
 
 if __name__ == "__main__":
