@@ -87,7 +87,8 @@ class Hooks:
         @functools.wraps(stock)
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
             loop = self._begun()
-            loop.parts.loss_made()
+            if loop.follows:
+                loop.parts.loss_made()
             loop.backward_begins(tensors)
             try:
                 if loop.is_in_parts:

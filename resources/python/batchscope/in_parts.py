@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import functools
 import types
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -67,12 +68,15 @@ class Parts:
         self._shape: Shape | None = None  # being watched
         self._found: Any = None  # what the steps that were watched have in common
         self._whole: _Whole | None = None
-        self._optimizer: Any = None  # whose calls come by here
+        self._of_optimizer: Any = None  # weak reference to that whose calls come by here
         self._watched = 0  # times that a shape was watched
         self._updates = 0  # of parts, since rows were compared
         self._checks = 0  # of rows of parts
         self._rows: Rows | None = None  # that are compared now
         self._ended: Rows | None = None  # that were
+        self._updated_last: Any = None  # weak reference to an optimizer
+        self._is_over = False  # the training that was watched
+        self._sees_modules = False  # their zero_grad() comes by here
         self._stepping = False  # in a call of step() that comes by here
         self._cleared = True  # gradients, since the last update
         self.said: set[tuple[int, str]] = set()  # accumulations that are not possible, and why
@@ -95,6 +99,14 @@ class Parts:
     def is_idle(self) -> bool:
         return self._shape is None and self._whole is None
 
+    @property
+    def _optimizer(self) -> Any:
+        return None if self._of_optimizer is None else self._of_optimizer()
+
+    def _parameters(self) -> list[Any]:
+        optimizer = self._optimizer
+        return [] if optimizer is None else parameters_of(optimizer)
+
     def want(self, loader: FollowedLoader) -> None:
         """Watches the next steps, unless that was done."""
         if self.refused is not None or self.is_ready or self._shape is not None:
@@ -102,18 +114,26 @@ class Parts:
         self._loader = loader
         if self._run._world > 1:
             self._refuse(Refused("several-ranks", "several ranks train together"))
-        elif loader.own_accumulate > 1:
-            self._refuse(own_accumulation())
         else:
             self._watch()
 
     def _watch(self) -> None:
         self._watched += 1
         self._shape = Shape(self._modules)
-        optimizer = self._optimizer or self._loop.lead
+        last = None if self._updated_last is None else self._updated_last()
+        optimizer = last or self._loop.lead
         if optimizer is not None:
             self._shape.optimizer = optimizer
             self._replace_calls(optimizer)
+
+    def _watch_again(self) -> None:
+        """It is another training, or has another graph."""
+        self._found = None
+        self._run._cannot("accumulate")
+        if self._loader is not None:
+            self._loader.parts_refused(None)
+        if self._shape is None:
+            self._watch()
 
     def _modules(self) -> list[Any]:
         return list({id(m): m for model in self._run._account.models for m in model.modules()}.values())
@@ -139,7 +159,7 @@ class Parts:
         if self._run._probe is not None:
             return size
         if shape is None or not shape.wants_check:
-            return size if self.is_ready else within(self._run, size)[0]
+            return size if shape is None else within(self._run, size)[0]
         limit = limit_of(self._run)
         if limit is not None:
             size = max(1, min(size, self._run._foresight.largest_within(limit) // 2))
@@ -156,7 +176,7 @@ class Parts:
         limit = limit_of(self._run)
         if limit is None or size <= self._run._foresight.largest_within(limit):
             return [size]
-        kept = bytes_of([p for p in parameters_of(self._optimizer) if p.requires_grad])  # gradients of other parts
+        kept = bytes_of([p for p in self._parameters() if p.requires_grad])  # gradients of other parts
         if self._run._account.device is not None and self._run._account.device.type == "cpu":
             kept += self._bytes_each * size
         most = self._run._foresight.largest_beside(kept + int(limit * _SPARE), limit)
@@ -172,6 +192,9 @@ class Parts:
         """A batch is asked for that is no further part of the one before."""
         self.release()
         self.rest()
+        if self._is_over or (self.is_ready and self._loop.lead is not self._optimizer):
+            self._is_over = False
+            self._watch_again()
         shape = self._shape
         if shape is None:
             return
@@ -195,6 +218,8 @@ class Parts:
 
     def fetched(self, batch: Any, size: int) -> None:
         """A batch is there that is whole."""
+        if self._shape is None and self._found is None:
+            return
         self._bytes_each = -(-bytes_of([t for t in tensors_in(batch) if t.device.type == "cpu"]) // max(1, size))
         if self._shape is not None and self._run._probe is None:
             limit = limit_of(self._run)
@@ -218,7 +243,7 @@ class Parts:
         return self._updates >= _CHECKED_AGAIN
 
     def _begin_check(self, part: Any, rows: int) -> None:
-        own = parameters_of(self._optimizer)
+        own = self._parameters()
         try:
             self._rows = Rows(part, rows, kept_rows(rows, self._checks), [*own, *(p.grad for p in own)])
         except Refused as refused:
@@ -262,9 +287,8 @@ class Parts:
         except Refused as refused:
             self._give_up(refused)
             return stock(tensors, *args, **kwargs)
-        root = self._root(whole, loss, weight)
         try:
-            result = stock(loss, root)
+            result = stock(*self._root(whole, loss, weight))
         except BaseException:
             self._drop(present=True)
             raise
@@ -279,14 +303,17 @@ class Parts:
             raise unknown_loop("several backward passes")
         if any(p.grad is not gradient or gradient._version != version for p, gradient, version in whole.gradients):
             raise unknown_loop("gradients are changed by hand")
-        if whole.trained == 0 and not self._cleared:
+        if whole.trained == 0 and not self._cleared and any(p.grad is not None for p in self._parameters()):
             raise own_accumulation()
         if self._loop.trained_fetches != whole.trained + 1:
             raise unknown_loop("several batches")
         loss = only_loss(tensors, args, kwargs)
         self._end_check(loss)
         weight = weight_of(loss, lambda _: True)
-        if not self._found.matches(weight) or graph_of(loss).signature not in self._found.signatures:
+        graph, ours = graph_of(loss), set(map(id, self._parameters()))
+        if not all(id(leaf) in ours for leaf in graph.leaves):
+            raise unknown_loop("gradients of tensors that its optimizer does not have")
+        if not self._found.matches(weight) or graph.signature not in self._found.signatures:
             raise Refused("unchecked-rows", "it cannot be seen whether its examples are independent", _OTHER_GRAPH)
         if hasattr(weight.value, "to"):
             exact = loss.dtype if str(loss.dtype) == "torch.float64" else torch.float32
@@ -294,15 +321,20 @@ class Parts:
         return loss, weight
 
     @staticmethod
-    def _root(whole: _Whole, loss: Any, weight: Weight) -> Any:
-        """What the backward pass begins with."""
+    def _root(whole: _Whole, loss: Any, weight: Weight) -> tuple[Any, Any]:
+        """Where the backward pass begins, and with which gradient."""
         import torch
 
         if not weight.is_mean:
-            return None
+            return loss, None
         if whole.trained == 0:
             whole.unit = float(weight.elements)
-        return torch.as_tensor(weight.value / whole.unit, dtype=loss.dtype, device=loss.device).reshape(loss.shape)
+        if weight.is_empty:  # the loss is no number, but what was summed up for it has gradients
+            edges = [torch.autograd.graph.GradientEdge(node, 0) for node, _ in weight.dividends]
+            factors = [factor / whole.unit for _, factor in weight.dividends]
+            return edges, [torch.full((), f, dtype=loss.dtype, device=loss.device) for f in factors]
+        root = torch.as_tensor(weight.value / whole.unit, dtype=loss.dtype, device=loss.device)
+        return loss, root.reshape(loss.shape)
 
     def _backward_made(self, whole: _Whole, weight: Weight) -> None:
         whole.trained += 1
@@ -319,7 +351,7 @@ class Parts:
             self._note_gradients(whole)
 
     def _note_gradients(self, whole: _Whole) -> None:
-        parameters = parameters_of(self._optimizer)
+        parameters = self._parameters()
         whole.gradients = [(p, p.grad, p.grad._version) for p in parameters if p.grad is not None]
 
     def _factor(self, whole: _Whole) -> Any:
@@ -341,7 +373,7 @@ class Parts:
         if factor is _NOT_SCALED:
             return
         with torch.no_grad():
-            for parameter in parameters_of(self._optimizer):
+            for parameter in self._parameters():
                 if parameter.grad is not None:
                     own = factor.to(parameter.grad.device) if hasattr(factor, "to") else factor
                     parameter.grad.mul_(own)
@@ -363,11 +395,7 @@ class Parts:
         """The present part is a batch of its own; the gradients of those before are dropped."""
         self._drop(present=False)
         if refused.reason.values.get("what") == _OTHER_GRAPH and self._watched < _MOST_WATCHED:
-            self._found = None
-            self._run._cannot("accumulate")
-            if self._loader is not None:
-                self._loader.parts_refused(None)
-            self._watch()
+            self._watch_again()
         else:
             self._refuse(refused)
 
@@ -376,7 +404,7 @@ class Parts:
         whole, self._whole = self._whole, None
         if whole is None or not (whole.trained or present):
             return
-        for parameter in parameters_of(self._optimizer):
+        for parameter in self._parameters():
             parameter.grad = None
         self._loop.forget_parts(present)
         if whole.trained:
@@ -416,31 +444,37 @@ class Parts:
 
     def update_begins(self, optimizer: Any) -> None:
         """An update that was not held back: the parts so far are one of their own."""
-        if self.holds and optimizer is self._optimizer and not self._stepping:
+        if self.holds and not self._stepping:
             assert self._whole is not None
             self._whole.calls = []
             self.release()
-            self._refuse(unknown_loop("step() is called in another way"))
+            if optimizer is not self._optimizer and self._watched < _MOST_WATCHED:
+                self._is_over = True
+            else:
+                self._refuse(unknown_loop("step() is called in another way"))
 
     def updated(self, optimizer: Any) -> None:
         """An optimizer has made an update."""
         self._cleared = False
+        self._updated_last = weakref.ref(optimizer)
         if self._shape is not None:
             self._shape.updated(optimizer, self._stepping)
             self._replace_calls(optimizer)
-        elif self.holds and optimizer is not self._optimizer:
-            self._give_up(unknown_loop("several optimizers"))
 
     def _replace_calls(self, optimizer: Any) -> None:
         """From now on, calls of this optimizer come by here."""
-        if self._optimizer is not None:
+        if optimizer is self._optimizer:
             return
-        self._optimizer = optimizer
+        self._of_optimizer = weakref.ref(optimizer)
         for name, function in (("step", self._step), ("zero_grad", self._zero_grad)):
             vars(optimizer)[name] = _bound(optimizer, getattr(optimizer, name), function)
-        _watch_modules(self)
+        if not self._sees_modules:
+            self._sees_modules = True
+            _watch_modules(self)
 
-    def _step(self, stock: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def _step(self, optimizer: Any, stock: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if optimizer is not self._optimizer:
+            return stock(*args, **kwargs)
         if self.hold(lambda: stock(*args, **kwargs)):
             return None
         if self._shape is not None and (args or kwargs):
@@ -451,14 +485,14 @@ class Parts:
         finally:
             self._stepping = False
 
-    def _zero_grad(self, stock: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        return self.clear(parameters_of(self._optimizer), lambda: stock(*args, **kwargs))
+    def _zero_grad(self, optimizer: Any, stock: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return self.clear(parameters_of(optimizer), lambda: stock(*args, **kwargs))
 
     def clear(self, parameters: list[Any], call: Callable[[], Any]) -> Any:
         """zero_grad() of these is called."""
         if self.is_idle and self._found is None:
             return call()
-        ours = set(map(id, parameters_of(self._optimizer)))
+        ours = set(map(id, self._parameters()))
         if not any(id(p) in ours for p in parameters):
             return call()
         if self.hold(call):
@@ -477,8 +511,8 @@ def _bound(optimizer: Any, stock: Any, function: Callable[..., Any]) -> Any:
     """A method in the place of one of an optimizer's, which a scheduler may replace in turn."""
 
     @functools.wraps(stock)
-    def method(_: Any, *args: Any, **kwargs: Any) -> Any:
-        return function(stock, *args, **kwargs)
+    def method(owner: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(owner, stock, *args, **kwargs)
 
     return types.MethodType(method, optimizer)
 

@@ -39,10 +39,27 @@ def unchecked(what: str) -> Refused:
     return Refused("unchecked-rows", "it cannot be seen whether its examples are independent", what)
 
 
+@dataclass
+class _Modes:
+    """Of torch, through which operations and calls are seen."""
+
+    operations: Any
+    calls: Any
+    _stacks: tuple[Any, Any]
+
+    def operations_on_top(self) -> Any:
+        """The one that was entered last, of any kind of operations."""
+        return next(reversed(self._stacks[0]()), None)
+
+    def calls_on_top(self) -> Any:
+        return next(reversed(self._stacks[1]()), None)
+
+
 @functools.cache
-def _mode_types() -> tuple[Any, Any]:
-    from torch.overrides import TorchFunctionMode
-    from torch.utils._python_dispatch import TorchDispatchMode
+def _modes() -> _Modes:
+    """Raises ImportError with a torch that is too old."""
+    from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
+    from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 
     class Operations(TorchDispatchMode):  # type: ignore[misc, unused-ignore]
         def __init__(self, see: Any) -> None:
@@ -61,7 +78,7 @@ def _mode_types() -> tuple[Any, Any]:
             self._see(func, args)
             return func(*args, **(kwargs or {}))
 
-    return Operations, Calls
+    return _Modes(Operations, Calls, (_get_current_dispatch_mode_stack, _get_current_function_mode_stack))
 
 
 @dataclass
@@ -145,11 +162,11 @@ class Rows:
 
     def begin(self) -> None:
         """From now on."""
-        operations, calls = _mode_types()
+        modes = _modes()
         if self._calls is None:
-            self._calls = calls(self._see_call)
+            self._calls = modes.calls(self._see_call)
             self._calls.__enter__()
-        self._operations = operations(self._see)
+        self._operations = modes.operations(self._see)
         self._operations.__enter__()
 
     def ends_loss(self) -> None:
@@ -171,13 +188,10 @@ class Rows:
         """Operations are not seen until begin() is called again. False if that is not possible, as the program has
         entered a mode of its own since.
         """
-        from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
-
         mode, self._operations = self._operations, None
         if mode is None:
             return True
-        stack = _get_current_dispatch_mode_stack()
-        if not stack or stack[-1] is not mode:
+        if _modes().operations_on_top() is not mode:
             self._paused = True
             self._fail(unchecked("the program has entered a mode of torch"))
             return False
@@ -186,12 +200,9 @@ class Rows:
 
     def close(self) -> None:
         """Nothing is seen any more."""
-        from torch.overrides import _get_current_function_mode_stack
-
         self.end()
         self._paused = True
-        stack = _get_current_function_mode_stack()
-        if self._calls is not None and stack and stack[-1] is self._calls:
+        if self._calls is not None and _modes().calls_on_top() is self._calls:
             self._calls.__exit__(None, None, None)
         self._calls = None
 

@@ -54,11 +54,9 @@ class Found:
     def matches(self, weight: Weight) -> bool:
         """Whether a loss has the same kind of weight as those that were watched."""
         known = self.weight
-        return known is not None and (known.is_mean, known.factors, known.ratios) == (
-            weight.is_mean,
-            weight.factors,
-            weight.ratios,
-        )
+        if known is None or (known.is_mean, known.factors) != (weight.is_mean, weight.factors):
+            return False
+        return known.ratios == weight.ratios or weight.is_empty
 
 
 class Shape:

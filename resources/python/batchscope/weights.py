@@ -8,9 +8,10 @@ tell.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .reasons import Reason
@@ -52,6 +53,12 @@ class Weight:
     elements: int = 1  # about as large as the value
     factors: tuple[float, ...] = ()  # that the program has applied; the same for all batches, or nothing is known
     ratios: tuple[float, ...] = ()  # of the values of the other terms to that of the first; the same, too
+    dividends: tuple[tuple[Any, float], ...] = ()  # nodes of sums that were divided by a count; factors applied since
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing counts, so that the loss is no number; only of one that was divided by a count."""
+        return bool(self.dividends) and not float(self.value)
 
 
 def weight_of(loss: Any, is_count: Callable[[Any], bool]) -> Weight:
@@ -118,7 +125,8 @@ def _of_only(node: Any, is_count: Callable[[Any], bool]) -> Weight:
 
 
 def _times(factor: float, weight: Weight) -> Weight:
-    return Weight(weight.is_mean, weight.value, weight.elements, (factor, *weight.factors), weight.ratios)
+    dividends = tuple((node, factor * own) for node, own in weight.dividends)
+    return replace(weight, factors=(factor, *weight.factors), dividends=dividends)
 
 
 def _of_factor(node: Any, is_count: Callable[[Any], bool]) -> Weight:
@@ -136,7 +144,8 @@ def _of_factor(node: Any, is_count: Callable[[Any], bool]) -> Weight:
     if divides and not weight.is_mean and is_count(other):
         if str(other.dtype) in ("torch.float16", "torch.bfloat16"):
             raise unknown_loss("its count is not exact")
-        return Weight(True, other.detach().reshape(()), 1, weight.factors, weight.ratios)
+        count = other.detach().reshape(())
+        return Weight(True, count, 1, weight.factors, weight.ratios, ((_children(node)[0], 1.0),))
     if other.device.type != "cpu":
         raise unknown_loss(f"a factor of {node.name()} that is not known")
     return _times(float(other), weight)
@@ -155,12 +164,21 @@ def _of_terms(node: Any, is_count: Callable[[Any], bool]) -> Weight:
     ratios: list[float] = []
     if first.is_mean and len(terms) > 1:
         values = [float(term.value) for term in terms]
-        if values[0] <= 0:
+        if values[0] <= 0 and any(values):
             raise unknown_loss("a sum of losses of which one has no weight")
-        ratios = [value / values[0] for value in values[1:]]
+        ratios = [value / values[0] if values[0] else 1.0 for value in values[1:]]
     ratios += [ratio for term in terms for ratio in term.ratios]
     plain = all(factor == 1.0 for factor in factors)
-    return Weight(first.is_mean, first.value, first.elements, () if plain else tuple(factors), tuple(ratios))
+    dividends = [term.dividends for term in terms[:1]]
+    dividends += [tuple((of, factors[0] * factor) for of, factor in term.dividends) for term in terms[1:]]
+    return Weight(
+        first.is_mean,
+        first.value,
+        first.elements,
+        () if plain else tuple(factors),
+        tuple(ratios),
+        tuple(itertools.chain(*dividends)),
+    )
 
 
 @dataclass

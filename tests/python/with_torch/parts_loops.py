@@ -308,6 +308,51 @@ def keeps_graph(t):
             optimizer.step()
 
 
+def two_trainings(t):
+    """One optimizer after the other, over the same parameters."""
+    for make in (sgd, adamw):
+        optimizer = make(t.model)
+        for batch in t.passes():
+            optimizer.zero_grad()
+            ce(t.model, *batch).backward()
+            optimizer.step()
+
+
+def centers_later(t, until):
+    """From some batch on, inputs are centered: examples meet."""
+    optimizer = sgd(t.model)
+    for number, (x, y, z) in enumerate(t.passes()):
+        optimizer.zero_grad()
+        ce(t.model, x if number < until else x - x.mean(0), y, z).backward()
+        optimizer.step()
+
+
+def evaluates(t):
+    """With batches of its own, in the middle of everything."""
+    optimizer = sgd(t.model)
+    for number, batch in enumerate(t.passes()):
+        optimizer.zero_grad()
+        ce(t.model, *batch).backward()
+        optimizer.step()
+        if number % 4 == 1:
+            with torch.no_grad():
+                t.model.eval()
+                for other in DataLoader(t.data, batch_size=50):
+                    ce(t.model, *other)
+                t.model.train()
+
+
+def keeps_batches(t):
+    """To see which examples it had."""
+    t.seen = []
+    optimizer = sgd(t.model)
+    for batch in t.passes():
+        t.seen.append(batch[2])
+        optimizer.zero_grad()
+        ce(t.model, *batch).backward()
+        optimizer.step()
+
+
 # ---- loops that leave a batch in the middle ----
 
 

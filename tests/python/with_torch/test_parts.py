@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 import unittest
+from random import Random
+from unittest import mock
 
 from torch_programs import HERE, WithRun, digest
 
@@ -24,9 +26,9 @@ class Parts(WithRun):
     def tearDown(self):
         batchscope.run._current = ATTACHED._loop = None
 
-    def attached(self, loop, data=None, settings=None, **welcome):
+    def attached(self, loop, data=None, settings=None, answer=None, **welcome):
         """A loop that is attached to; the server, and the training."""
-        server, _ = self.connect(welcome={"batch": PART, "accumulate": PARTS, **welcome})
+        server, _ = self.connect(welcome={"batch": PART, "accumulate": PARTS, **welcome}, answer=answer)
         ATTACHED._loop = None
         t = Training(data=data, **(settings or {}))
         loop(t)
@@ -178,6 +180,80 @@ class Parts(WithRun):
             row += sum(take)
         self.assertEqual(row, 2 * EXAMPLES)
         self.assert_batches(loops.plain, t, updates)
+
+    def test_sizes_that_change_with_each_step(self):
+        for seed in range(6):
+            random = Random(seed)
+            loss = random.choice([loops.ce, loops.weighted, loops.mse, loops.masked, loops.two_terms])
+
+            def answer(record, random=random):
+                return {"batch": random.randint(2, 9), "accumulate": random.randint(1, 5)}
+
+            make = random.choice([loops.sgd, loops.adamw])
+
+            def loop(t, loss=loss, make=make):
+                loops.plain(t, loss, make=make)
+
+            with self.subTest(seed=seed, loss=loss.__name__):
+                server, t = self.attached(loop, hold=1, answer=answer)
+                takes = [record["takes"] for record in server.of("record")]
+                self.assertGreater(len({(len(take), take[0]) for take in takes if len(take) > 1}), 3, takes)
+                self.assertEqual(sum(map(sum, takes)), 2 * EXAMPLES)
+                self.assert_same(t, self.alone(loop, sizes=list(map(sum, takes))))
+
+    def test_loaders_of_other_kinds(self):
+        for settings in ({"shuffle": True}, {"num_workers": 2, "shuffle": True}, {"drop_last": True}):
+            with self.subTest(**settings):
+                server, t = self.attached(loops.keeps_batches, settings=settings)
+                takes = [record["takes"] for record in server.of("record")]
+                self.assertGreater(takes.count([PART] * PARTS), 12)
+                self.assertEqual([len(part) for part in t.seen], [size for take in takes for size in take])
+                rows = {tuple(row): number for number, row in enumerate(t.data.tensors[2].tolist())}
+                seen = [rows[tuple(row)] for part in t.seen for row in part.tolist()]
+                self.assertEqual(sorted(seen), sorted([*range(EXAMPLES)] * 2))
+                batches = []
+                for take in takes:
+                    batches.append(seen[:sum(take)])
+                    seen = seen[sum(take):]
+                self.assert_batches(loops.keeps_batches, t, batches)
+
+    def test_an_evaluation_between_the_parts(self):
+        server, t = self.attached(loops.evaluates)
+        takes = [record["takes"] for record in server.of("record")]
+        self.assertGreater(takes.count([PART] * PARTS), 12)
+        self.assert_same(t, self.alone(loops.plain, sizes=list(map(sum, takes))))
+
+    def test_another_training_is_watched_anew(self):
+        server, t = self.attached(loops.two_trainings)
+        takes = [record["takes"] for record in server.of("record")]
+        again = takes.index([PART], 10)
+        self.assertGreater(takes[again:].count([PART] * PARTS), 12, (takes, server.of("event")))
+
+        sizes = list(map(sum, takes))
+
+        def loop(t):
+            optimizer = loops.sgd(t.model)
+            for number, batch in enumerate(t.passes()):
+                done = sum(sizes[:number])
+                optimizer = loops.adamw(t.model) if done == 2 * EXAMPLES else optimizer
+                optimizer.zero_grad()
+                loops.ce(t.model, *batch).backward()
+                optimizer.step()
+
+        self.assert_same(t, self.alone(loop, sizes=sizes))
+
+    def test_rows_are_compared_again(self):
+        with mock.patch("batchscope.in_parts._CHECKED_AGAIN", 2):
+            server, t = self.attached(loops.plain)
+            takes = [record["takes"] for record in server.of("record")]
+            self.assertGreater(takes.count([PART] * PARTS), 12)
+            self.assert_same(t, self.alone(loops.plain, sizes=list(map(sum, takes))))
+            server, t = self.attached(lambda t: loops.centers_later(t, 22))
+            takes = [record["takes"] for record in server.of("record")]
+            self.assertEqual([event["detail"]["reason"]["code"] for event in server.events("clamp")],
+                             ["examples-interact"])
+            self.assertLess(takes.count([PART] * PARTS), 10)
+            self.assertEqual(takes[-5:], [[PART]] * 5)
 
     def test_calls_that_cannot_be_held_back(self):
         server, t = self.attached(loops.bound_before, batch=BATCH)
