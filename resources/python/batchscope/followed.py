@@ -213,7 +213,7 @@ class Pass:
         if self._rest is not None:
             return self._next_of_rest()
         if self._loader.leads_steps:
-            self._loop.parts.begin_batch()
+            self._loop.parts.begin_batch(self._loader)
         self._loop.boundary()
         parts = self._loop.parts if self._loader.leads_steps else None
         self.has_begun = True

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 _MOST_WATCHED = 3  # times that a loop whose graph changes is watched anew
 _CHECKED_AGAIN = 64  # updates of parts, after which rows are compared again
 _NOT_SCALED = 1.0
+_NO_LIMIT = 1 << 62  # examples
 _SPARE = 0.05  # of a limit, which parts leave free: smaller ones cost little
 
 
@@ -161,9 +162,11 @@ class Parts:
         if shape is None or not shape.wants_check:
             return size if shape is None else within(self._run, size)[0]
         limit = limit_of(self._run)
-        if limit is not None:
-            size = max(1, min(size, self._run._foresight.largest_within(limit) // 2))
-        return max(1, size - 1) if shape.wants_other_size else size
+        most = _NO_LIMIT if limit is None else max(1, self._run._foresight.largest_within(limit) // 2)
+        size = min(max(2, size), most)  # of one example, nothing can be seen
+        if shape.wants_other_size:
+            size += -1 if size > 2 else 1
+        return min(size, most)
 
     def divided(self, sizes: list[int]) -> list[list[int]] | None:
         """The parts of each micro batch of these sizes; None if there is one that fits."""
@@ -188,8 +191,10 @@ class Parts:
 
     # ---- batches ----
 
-    def begin_batch(self) -> None:
-        """A batch is asked for that is no further part of the one before."""
+    def begin_batch(self, loader: FollowedLoader) -> None:
+        """A batch of the loader that leads is asked for; it is no further part of the one before."""
+        if self._loader is not None:
+            self._loader = loader  # for each epoch there may be another one
         self.release()
         self.rest()
         if self._is_over or (self.is_ready and self._loop.lead is not self._optimizer):
@@ -204,7 +209,7 @@ class Parts:
             self._shape, self._found = None, shape.found
             if self._loader is not None:
                 self._run._schedulers.hold = self.hold
-                self._run._schedulers.follow(list(self._run._account.optimizers))
+                self._run._follow_schedulers()
                 self._loader.parts_allowed()
 
     def rest(self) -> None:

@@ -282,16 +282,13 @@ class Rows:
             for output in outputs:
                 self._memory_of(output)
             return
-        import torch
-
         tensors, number, states = before
         after = None if states is None else _random_states()
         if states is not None:
             _set_random_states(states)
         try:
-            with torch.no_grad():
-                writes = "batch_norm" in func._schema.name  # into statistics, without saying so
-                others = func(*self._other(args, writes), **self._other(kwargs, writes))
+            writes = "batch_norm" in func._schema.name  # into statistics, without saying so
+            others = func(*self._other(args, writes), **self._other(kwargs, writes))
         finally:
             if after is not None:
                 _set_random_states(after)

@@ -201,6 +201,12 @@ class Parts(WithRun):
                 self.assertEqual(sum(map(sum, takes)), 2 * EXAMPLES)
                 self.assert_same(t, self.alone(loop, sizes=list(map(sum, takes))))
 
+    def test_parts_of_one_example(self):
+        server, t = self.attached(lambda t: loops.plain(t, loops.scaled), batch=1, accumulate=6)
+        takes = [record["takes"] for record in server.of("record")]
+        self.assertEqual(takes[:5], [[1], [2], [3], [2], [1] * 6])
+        self.assert_same(t, self.alone(lambda t: loops.plain(t, loops.scaled), sizes=list(map(sum, takes))))
+
     def test_loaders_of_other_kinds(self):
         for settings in ({"shuffle": True}, {"num_workers": 2, "shuffle": True}, {"drop_last": True}):
             with self.subTest(**settings):

@@ -39,6 +39,16 @@ def convolutions():
                          nn.Flatten(), nn.Linear(36, 3))
 
 
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.head = nn.Embedding(20, 8), nn.Linear(8, 20)
+        self.recurrent = nn.LSTM(8, 8, 2, dropout=0.2, batch_first=True)
+
+    def forward(self, tokens):
+        return self.head(self.recurrent(self.embedding(tokens))[0])
+
+
 def filled(model, x, y, z):
     out = torch.empty(len(x), 3)
     for row in range(len(x)):
@@ -122,8 +132,9 @@ class Followed(unittest.TestCase):
         self.assertFalse(self.found(with_dropout, loops.summed, (x, y, z)).is_mean)
         self.assertEqual(float(self.found(convolutions, loops.ce, images()).value), 8)
         tokens, labels = texts()
-        self.assertEqual(float(self.found(loops.OfTokens, loops.of_tokens, (tokens, labels)).value),
-                         int((labels[:, 1:] >= 0).sum()))
+        for make in (loops.OfTokens, Recurrent):
+            self.assertEqual(float(self.found(make, loops.of_tokens, (tokens, labels)).value),
+                             int((labels[:, 1:] >= 0).sum()))
 
     def test_the_weight_of_classes(self):
         x, y, z = (column.double() if column.is_floating_point() else column for column in points())
