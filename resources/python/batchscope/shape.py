@@ -178,6 +178,7 @@ class Shape:
                     raise kept_state()
         if self._backwards and self.refused is None:
             self._end_training_step()
+        self._backwards = self._updates = 0
 
     def _end_training_step(self) -> None:
         if self._backwards > 1:
@@ -189,7 +190,6 @@ class Shape:
         elif self._steps >= _MOST_STEPS and not self.is_done:
             self.refuse(unchecked("too few of its batches have several examples"))
         self._updated_before = True
-        self._backwards = self._updates = 0
 
     # ---- what is looked at ----
 

@@ -205,7 +205,8 @@ def graph_of(loss: Any) -> Graph:
             if child is not None and child not in order:
                 order[child] = len(order)
                 waiting.append(child)
-        found.append((node.name(), *(order.get(child, -1) for child, _ in node.next_functions)))
+        name = node.name().replace("ReshapeAlias", "View")  # the same, seen through rows.py or not
+        found.append((name, *(order.get(child, -1) for child, _ in node.next_functions)))
         if hasattr(node, "variable"):
             graph.leaves.append(node.variable)
         elif isinstance(node, BackwardCFunction):
