@@ -29,6 +29,7 @@ _REDUCTIONS = {
 _LINEAR = {  # of numbers
     *("add", "sub", "mul", "div", "neg", "_to_copy", "clone", "alias", "view", "squeeze", "unsqueeze", "detach"),
 }
+_AVERAGES = ("add", "sub", "mul", "div", "lerp")
 _KNOWN = ("aten", "prims", "torchvision")
 _LEAKS = ("numpy", "tolist", "__array__", "__dlpack__", "data_ptr")  # values leave torch unseen
 _HOOKS = ("register_hook", "register_post_accumulate_grad_hook")
@@ -248,6 +249,8 @@ class Rows:
         written = _written(func, args, kwargs)
         for tensor in written:
             self._look_at_written(tensor)
+        if not self._follows:
+            self._look_for_average(func, tensors)
         if not self._follows or func._schema.name.split("::")[1] in _OF_SHAPES:
             return None
         if any(not _is_plain(tensor) for tensor in tensors):
@@ -274,6 +277,16 @@ class Rows:
         elif self._found(tensor) is None and (
             self._follows or (tensor.numel() > 1 and tensor.dtype.is_floating_point)
         ):
+            self.keeps_state = True
+
+    def _look_for_average(self, func: Any, tensors: list[Any]) -> None:
+        """After the update, arithmetic with a parameter and what has its shape is an average of it."""
+        name = func._schema.name.split("::")[1].replace("_foreach_", "").rstrip("_")
+        if name not in _AVERAGES:
+            return
+        shapes = {tensor.shape for tensor in tensors if tensor.numel() > 1}
+        ours = any(tensor.requires_grad and tensor.untyped_storage()._cdata in self._own for tensor in tensors)
+        if ours and (len(shapes) == 1 or "_foreach_" in func._schema.name):
             self.keeps_state = True
 
     def _after(self, func: Any, args: Any, kwargs: Any, result: Any, before: Any) -> None:

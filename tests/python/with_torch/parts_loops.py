@@ -283,6 +283,23 @@ def averages_weights(t):
                     own.mul_(0.9).add_(p, alpha=0.1)
 
 
+def averages_anew(t):
+    """The same with new tensors each time."""
+    optimizer = sgd(t.model)
+    average = [p.detach().clone() for p in t.model.parameters()]
+    for batch in t.passes():
+        optimizer.zero_grad()
+        ce(t.model, *batch).backward()
+        optimizer.step()
+        average = [0.9 * own + 0.1 * p for own, p in zip(average, t.model.parameters())]
+        average = [own.detach() for own in average]
+
+
+def compiled(t):
+    t.model = torch.compile(t.model, backend="aot_eager")
+    plain(t)
+
+
 def grad_scaler(t):
     optimizer, scaler = sgd(t.model), torch.amp.GradScaler("cpu", init_scale=8.0)
     for _ in t.epochs:

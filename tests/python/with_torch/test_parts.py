@@ -111,6 +111,7 @@ class Parts(WithRun):
             loops.norm: "examples-interact", loops.lbfgs: "unknown-loop", loops.two_optimizers: "unknown-loop",
             loops.accumulates: "own-accumulation", loops.cleared_by_hand: "unknown-loop",
             loops.scaled_by_hand: "unknown-loop", loops.averages_weights: "kept-state",
+            loops.averages_anew: "kept-state", loops.compiled: "unchecked-rows",
             loops.grad_scaler: "unknown-loop", loops.hooks_on_gradients: "unknown-loop",
             loops.keeps_graph: "unknown-loop"}.items()})
         for name, (loop, code) in cases.items():
