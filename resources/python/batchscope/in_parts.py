@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from .foresight import limit_of, within
 from .reasons import Reason
-from .rows import Rows
+from .rows import Rows, unchecked
 from .shape import Shape, kept_rows, only_loss, own_accumulation, parameters_of, unknown_loop
 from .tracer import bytes_of, tensors_in
 from .weights import Refused, Weight, graph_of, weight_of
@@ -177,14 +177,13 @@ class Parts:
 
     def _divided(self, size: int) -> list[int]:
         limit = limit_of(self._run)
-        if limit is None or size <= self._run._foresight.largest_within(limit):
+        times = 2 if self._is_due else 1  # what is compared takes twice the memory
+        if limit is None or size * times <= self._run._foresight.largest_within(limit):
             return [size]
         kept = bytes_of([p for p in self._parameters() if p.requires_grad])  # gradients of other parts
         if self._run._account.device is not None and self._run._account.device.type == "cpu":
             kept += self._bytes_each * size
-        most = self._run._foresight.largest_beside(kept + int(limit * _SPARE), limit)
-        if self._is_due:
-            most = max(1, most // 2)  # what is checked takes twice the memory
+        most = max(1, self._run._foresight.largest_beside(kept + int(limit * _SPARE), limit) // times)
         count = -(-size // most)
         least, more = divmod(size, count)
         return [least + 1] * more + [least] * (count - more)
@@ -248,7 +247,9 @@ class Parts:
         return self._updates >= _CHECKED_AGAIN
 
     def _begin_check(self, part: Any, rows: int) -> None:
-        own = self._parameters()
+        own, limit = self._parameters(), limit_of(self._run)
+        if limit is not None and 2 * rows > self._run._foresight.largest_within(limit):
+            return
         try:
             self._rows = Rows(part, rows, kept_rows(rows, self._checks), [*own, *(p.grad for p in own)])
         except Refused as refused:
@@ -261,9 +262,10 @@ class Parts:
         """Raises Refused if examples are no longer independent."""
         rows, self._rows = self._rows, None
         if rows is not None:
+            self._ended = rows
             rows.check(loss)
             rows.ends_loss()
-            self._ended, self._updates, self._checks = rows, 0, self._checks + 1
+            self._updates, self._checks = 0, self._checks + 1
 
     # ---- backward passes ----
 
@@ -289,11 +291,12 @@ class Parts:
             return stock(tensors, *args, **kwargs)
         try:
             loss, weight = self._weight(whole, tensors, args, kwargs)
-        except Refused as refused:
-            self._give_up(refused)
+            root = self._root(whole, loss, weight)
+        except Exception as error:  # Refused, or whatever a newer torch does in another way
+            self._give_up(error if isinstance(error, Refused) else unchecked(type(error).__name__))
             return stock(tensors, *args, **kwargs)
         try:
-            result = stock(*self._root(whole, loss, weight))
+            result = stock(*root)
         except BaseException:
             self._drop(present=True)
             raise
