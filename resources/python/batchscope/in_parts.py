@@ -104,6 +104,11 @@ class Parts:
     def _optimizer(self) -> Any:
         return None if self._of_optimizer is None else self._of_optimizer()
 
+    @property
+    def _last(self) -> Any:
+        """The optimizer that has made the last update; the one that leads until that is known."""
+        return self._loop.lead if self._updated_last is None else self._updated_last()
+
     def _parameters(self) -> list[Any]:
         optimizer = self._optimizer
         return [] if optimizer is None else parameters_of(optimizer)
@@ -121,8 +126,7 @@ class Parts:
     def _watch(self) -> None:
         self._watched += 1
         self._shape = Shape(self._modules)
-        last = None if self._updated_last is None else self._updated_last()
-        optimizer = last or self._loop.lead
+        optimizer = self._last
         if optimizer is not None:
             self._shape.optimizer = optimizer
             self._replace_calls(optimizer)
@@ -196,7 +200,7 @@ class Parts:
             self._loader = loader  # for each epoch there may be another one
         self.release()
         self.rest()
-        if self._is_over or (self.is_ready and self._loop.lead is not self._optimizer):
+        if self._is_over or (self.is_ready and self._last is not self._optimizer):
             self._is_over = False
             self._watch_again()
         shape = self._shape

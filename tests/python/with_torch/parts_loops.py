@@ -385,11 +385,12 @@ def leaves(t, after):
                 break
 
 
-def goes_on(t, where, at):
+def goes_on(t, where, at, clears_before=True):
     """Batch number `at` has an error: in its loss, or in its backward pass."""
     optimizer = sgd(t.model)
     for number, batch in enumerate(t.loader(), 1):
-        optimizer.zero_grad()
+        if clears_before:
+            optimizer.zero_grad()
         with contextlib.suppress(RuntimeError):
             value = ce(t.model, *batch)
             if number == at and where == "loss":
@@ -402,6 +403,8 @@ def goes_on(t, where, at):
                 if number == at:
                     fails.remove()
             optimizer.step()
+            if not clears_before:
+                optimizer.zero_grad()
 
 
 def bound_before(t):
