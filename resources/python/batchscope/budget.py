@@ -18,6 +18,7 @@ SCATTER = 4096  # bytes by which what equal steps need differs from one process 
 NOTABLE = 1 << 20  # bytes: less is what small objects and caches take
 MOST_RETRIES = 3  # of a size, as long as libraries go on taking memory for it
 _LARGE = 4 << 20  # bytes of a batch, or of places in the heap
+_BUFFERS = 8 << 20  # bytes of a library's buffers for one thread
 _MANY = 4096  # examples, whose objects may leave large places in the heap
 
 
@@ -41,6 +42,7 @@ class Budget:
         self._batch_now = batch
         self._base: int | None = None  # bytes of the host's data that do not count
         self._free = True  # there is no limit
+        self.room_of_libraries = False  # the present step may take that, too
         self._before: tuple[int, int] | None = None
         self._device: Any = None
         self._heap = Heap()
@@ -257,7 +259,8 @@ class Budget:
             self._set_cuda(limit, self._device)
         elif self._before is not None and self._base is not None:
             soft, hard = self._before
-            self._limit_data(soft if limit is None else self._base + limit, hard)
+            more = _of_libraries() if self.room_of_libraries else 0
+            self._limit_data(soft if limit is None else self._base + limit + more, hard)
 
     def _set_cuda(self, limit: int | None, device: Any) -> None:
         import torch
@@ -396,6 +399,12 @@ class _Kept:
         """The training's own bytes, and what is in use beside."""
         present = own()
         return present, self._heap.used_bytes() - batch() - present
+
+
+def _of_libraries() -> int:
+    """Bytes that libraries may come to keep in a step, such as buffers for products of matrices: of each thread."""
+    torch = sys.modules.get("torch")
+    return _BUFFERS * (1 if torch is None else int(torch.get_num_threads()))
 
 
 def _start_threads() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .division import Unknown, with_size
-from .foresight import within
+from .foresight import limit_of, within
 from .loader import Loader
 from .parts import cut, rows_of
 from .reasons import Reason
@@ -100,9 +100,11 @@ class FollowedLoader(Loader):
                 return size
             if self._parts.refused is not None:
                 self._run._tell_once("parts", self._parts.refused)
-        if reason is not None and taken != self._kept_to and self._run._rank == 0:
+        news = 10 * abs(taken - self._kept_to) > self._kept_to  # it is foretold anew before each size
+        if reason is not None and news and self._run._rank == 0:
             self._run.event("clamp", field="batch", asked=size, taken=taken, reason=reason.message())
-        self._kept_to = taken if reason is not None else 0
+        if news or reason is None:
+            self._kept_to = taken if reason is not None else 0
         return taken
 
     # ---- parts ----
@@ -132,11 +134,15 @@ class FollowedLoader(Loader):
             self._say_no_accumulation(reason)
 
     def _next_sizes(self) -> list[int]:
-        parts, asked = self._parts, self._batch
+        parts = self._parts
         if parts is None:
             return super()._next_sizes()
+        foresight, limited = self._run._foresight, limit_of(self._run) is not None
+        if limited and not foresight.has_made(self._batch):
+            self.batch = self._asked[0]  # the last steps have shown more
+        asked = self._batch
         self.at_once = self._accumulate if parts.is_ready and self.own_accumulate == 1 else 1
-        self._batch = parts.size_to_watch(asked)
+        self._batch = parts.size_to_watch(foresight.nearest(asked) if limited and self._run._probe is None else asked)
         try:
             return super()._next_sizes()
         finally:

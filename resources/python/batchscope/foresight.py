@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Keeps a loop of the program's own from a batch that does not fit: there, an error could not be undone.
 
-The peak of a size that was not run yet is foretold by a straight line through two that were; after one alone, all that
-does not live between steps is taken to grow with the batch.
+The peak of a size that was not run yet is foretold by a straight line through two that were, one of at most half
+as many examples. Without two such sizes, half of what lives between steps is taken to be there at the peak, as it may
+have gradients that are not, and all else to grow with the batch. Much larger sizes are gone up to step by step: each
+of them shows more.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from .run import Run
 
 _INEXACT = 0.02  # of a peak: pages, and buffers of libraries
+_PAGES_BESIDE = 2 << 20  # bytes, of the same; more where a budget is small
+_FARTHEST = 4  # times as many examples as were run
 _SIZES = 64  # that are remembered
 _NEVER = 1 << 62  # examples
 
@@ -53,14 +57,13 @@ class Foresight:
         """Bytes of no example, and of each."""
         if not self._peaks:
             return None
-        sizes = sorted(self._peaks)
-        large = sizes[-1]
-        if len(sizes) > 1:
-            small = max(size for size in sizes[:-1] if size <= max(sizes[0], large // 2))
+        large = max(self._peaks)
+        small = max((size for size in self._peaks if 2 * size <= large), default=None)
+        if small is not None:
             slope = (self._peaks[large] - self._peaks[small]) / (large - small)
             if slope > 0:
                 return self._peaks[large] - slope * large, slope
-        own = min(self._between(), self._peaks[large])
+        own = min(self._between(), self._peaks[large]) / 2
         return own, (self._peaks[large] - own) / large
 
     def largest_within(self, limit: int) -> int:
@@ -69,19 +72,33 @@ class Foresight:
         if line is None or line[1] <= 0:
             return _NEVER
         fixed, each = line
-        return max(*self._peaks, int((limit / (1 + _INEXACT) - fixed) / each))
+        made = max((size for size, peak in self._peaks.items() if peak <= limit), default=1)
+        return max(made, int((_room(limit) - fixed) / each))
+
+    def has_made(self, size: int) -> bool:
+        """Whether steps of this size were made."""
+        return size in self._peaks
+
+    def nearest(self, size: int) -> int:
+        """The size, or the next one on the way to it."""
+        return size if not self._peaks else min(size, _FARTHEST * max(self._peaks))
 
     def largest_beside(self, kept: int, limit: int) -> int:
         """The same beside so many bytes that are kept through the step; at least 1."""
         line = self._line()
         if line is None or line[1] <= 0:
             return _NEVER
-        return max(1, int((limit / (1 + _INEXACT) - kept - line[0]) / line[1]))
+        return max(1, int((_room(limit) - kept - line[0]) / line[1]))
 
     def peak_of(self, size: int) -> int:
         """Foretold bytes; 0 if nothing is known."""
         line = self._line()
         return 0 if line is None else int(line[0] + line[1] * size)
+
+
+def _room(limit: int) -> float:
+    """Bytes of a limit that a foretold peak may have."""
+    return limit / (1 + _INEXACT) - min(_PAGES_BESIDE, limit // 8)
 
 
 def limit_of(run: Run) -> int | None:

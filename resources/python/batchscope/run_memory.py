@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .run import Run
 
 NOTHING_SAID = -2  # about a limit
+_STEPS_OF_LIBRARIES = 2  # of a loop whose sizes are not known
 _CLEARLY = 1.05  # times a budget, and places for small blocks that are touched: readings from outside are not exact
 
 
@@ -48,15 +49,17 @@ class RunMemory:
     @contextlib.contextmanager
     def fetching(self, sizes: tuple[int, ...], first: bool) -> Iterator[None]:
         """A micro batch is fetched, the first one of a step or not; what comes then belongs to the step."""
+        self._size = max((0 if first else self._size, *sizes))
+        self._let_libraries_in()
         with self.budget.for_data(sizes, first):
             yield
-        self._size = max((0 if first else self._size, *sizes))
         self.begin_reading(first)
 
     def begin_computing(self, sizes: tuple[int, ...]) -> None:
         """The same for what computes gradients, perhaps not the first to do so in its step: by now the program has let
         go of the last batch.
         """
+        self._let_libraries_in()
         self.budget.begin_step(sizes)
         self.begin_reading(first=False)
 
@@ -67,6 +70,14 @@ class RunMemory:
         first, self._evaluated_at = self._evaluated_at != self._run._step, self._run._step
         self.budget.begin_evaluation(first)
         return window
+
+    def _let_libraries_in(self) -> None:
+        """In the first steps of a size, libraries take memory that they keep. In a loop of the program's own an error
+        for want of that could not be undone, so there is room for it until it is known.
+        """
+        run = self._run
+        new = run._foresight.wants(self._size) if self._size else run._step < _STEPS_OF_LIBRARIES
+        self.budget.room_of_libraries = new and run._loop is not None and run._probe is None
 
     def begin_reading(self, first: bool) -> None:
         if self.budget.on_host and self.account.memory is not None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import weakref
 from collections.abc import Callable
@@ -34,7 +35,9 @@ class Schedulers:
         self._epochs = epochs
         self._through = through
         self._told = told
-        self._known: Any = weakref.WeakSet()
+        self._followed: Any = weakref.WeakKeyDictionary()  # what is done in the place of their step()
+        self._kinds: set[Any] = set()  # whose step() comes by here
+        self._inside: Any = weakref.WeakSet()  # those whose own step() is called
         self._looked: tuple[int, int] | None = None  # the optimizers and passes there were
         self.updates = 0  # made so far
         self.hold: Callable[[Callable[[], None]], bool] | None = None  # whether a call is held back, for later
@@ -53,19 +56,45 @@ class Schedulers:
         inner = {id(part) for item in every for part in getattr(item, "_schedulers", ())}
         ours = {id(optimizer) for optimizer in optimizers}
         for item in every:
-            if id(getattr(item, "optimizer", None)) in ours and id(item) not in inner and item not in self._known:
-                self._known.add(item)
-                self._replace_step(item)
+            if id(getattr(item, "optimizer", None)) in ours and id(item) not in inner and item not in self._followed:
+                self._see_steps_of(type(item))
+                self._followed[item] = self._step_of(item)
 
-    def _replace_step(self, scheduler: Any) -> None:
-        stock = scheduler.step
+    def _see_steps_of(self, kind: Any) -> None:
+        """Of all schedulers of this kind: an attribute of one of them would be saved with its state."""
+        kind = next(base for base in kind.__mro__ if "step" in vars(base))
+        if kind in self._kinds:
+            return
+        self._kinds.add(kind)
+        stock, inside = kind.step, self._inside
+
+        @functools.wraps(stock)
+        def step(scheduler: Any, *args: Any, **kwargs: Any) -> None:
+            follower = self._followed.get(scheduler)
+            if follower is None or scheduler in inside:
+                stock(scheduler, *args, **kwargs)
+                return
+
+            def once(*args: Any, **kwargs: Any) -> None:
+                inside.add(scheduler)
+                try:
+                    stock(scheduler, *args, **kwargs)
+                finally:
+                    inside.discard(scheduler)
+
+            follower(once, *args, **kwargs)
+
+        kind.step = step
+
+    def _step_of(self, scheduler: Any) -> Callable[..., None]:
+        """In the place of its step(), which is the first argument."""
         name = type(scheduler).__name__
         done = max(0, getattr(scheduler, "_step_count", scheduler.last_epoch + 1) - 1)
         state = {"done": done, "known": self.updates > _UPDATES_TO_SEE, "by_updates": done > self._epochs()}
         often = _calls_after_an_update(done, self.updates) if self.updates > _UPDATES_TO_SEE else 1.0
 
-        def step(*args: Any, **kwargs: Any) -> None:
-            if self.hold is not None and self.hold(lambda: step(*args, **kwargs)):
+        def step(stock: Callable[..., None], *args: Any, **kwargs: Any) -> None:
+            if self.hold is not None and self.hold(lambda: step(stock, *args, **kwargs)):
                 return
             if not state["known"] and not args and not kwargs:
                 state["by_updates"], state["known"] = not self._through(), True
@@ -78,9 +107,9 @@ class Schedulers:
                 stock()
                 state["done"] += 1
 
-        scheduler.step = step
         if state["known"] and state["by_updates"]:
             self._told(name)
+        return step
 
 
 def _calls_after_an_update(calls: int, updates: int) -> float:

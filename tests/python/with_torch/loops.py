@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import hashlib
 import json
+import pickle
 import threading
 
 import torch
@@ -158,6 +159,7 @@ def clips_and_schedules(options):
             nn.utils.clip_grad_norm_(t.model.parameters(), 1.0)
             t.update()
             schedule.step()
+        pickle.dumps(schedule.state_dict())  # as for a checkpoint
     return t
 
 
