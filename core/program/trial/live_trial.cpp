@@ -19,7 +19,8 @@ constexpr std::int64_t warm_up_batch = 16;
 /// Of the trace that is discarded.
 constexpr std::int64_t small_batch = 4;
 /// Steps of a size that is listed: the first has one-time allocations, the last is what a run repeats. Of sizes that
-/// are tried later one step shows whether they fit.
+/// are tried later one step shows whether they fit, if an error in it can be survived. Else the first one has room for
+/// what libraries come to keep, as in a run.
 constexpr std::int64_t steps_of_a_trace = 2;
 constexpr std::int64_t batches_of_a_timing = 3; ///< at least
 constexpr double enough_seconds = 0.1;          ///< of a timing whose steps were not known to be so short
@@ -61,6 +62,7 @@ bool LiveTrial::start(Purpose purpose) {
     has_tails_ = hello.batch_norm && !hello.drop_last && hello.world <= 1;
     accumulate_ = spec_.accumulate > 1 ? spec_.accumulate : hello.accumulate.value_or(1);
     can_evaluate_ = hello.can.contains("evaluate");
+    least_steps_ = hello.can.contains("split") ? 1 : 2;
     if (!hello.can.contains("trace") || examples_ == 0)
       return false;
     if (++steps == warm_up_steps)
@@ -158,7 +160,8 @@ search::Probe LiveTrial::run(const search::Proposal& proposal) {
   } else {
     const bool trace = proposal.trace && steps_.sizes.size() < traces_needed;
     probe = probe_for(
-        proposal, answer_to({.batch = proposal.batch, .trace = trace, .steps = trace ? steps_of_a_trace : 1}), steps_);
+        proposal,
+        answer_to({.batch = proposal.batch, .trace = trace, .steps = trace ? steps_of_a_trace : least_steps_}), steps_);
   }
   probe.how = "live";
   return probe;

@@ -73,6 +73,7 @@ private:
   std::int64_t examples_ = 0;
   std::int64_t accumulate_ = 1;
   bool can_evaluate_ = false;
+  std::int64_t least_steps_ = 1; ///< of a size
   EvaluationExamples evaluation_examples_;
   bool has_tails_ = false;                   ///< of an epoch, in a program with batch norm
   std::optional<std::string> why_no_single_; ///< a batch of one example fails; empty: it does not; nothing: not tried

@@ -137,12 +137,13 @@ class FollowedLoader(Loader):
         parts = self._parts
         if parts is None:
             return super()._next_sizes()
-        foresight, limited = self._run._foresight, limit_of(self._run) is not None
-        if limited and not foresight.has_made(self._batch):
+        foresight, limit = self._run._foresight, limit_of(self._run)
+        if limit is not None and not foresight.has_made(self._batch, limit):
             self.batch = self._asked[0]  # the last steps have shown more
         asked = self._batch
         self.at_once = self._accumulate if parts.is_ready and self.own_accumulate == 1 else 1
-        self._batch = parts.size_to_watch(foresight.nearest(asked) if limited and self._run._probe is None else asked)
+        goes_up = limit is not None and self._run._probe is None
+        self._batch = parts.size_to_watch(foresight.nearest(asked) if goes_up else asked)
         try:
             return super()._next_sizes()
         finally:

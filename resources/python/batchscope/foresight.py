@@ -39,18 +39,25 @@ class Foresight:
         self._left_out = True
 
     def saw(self, size: int, peak_bytes: int) -> None:
-        """A step was made. Without the states of an optimizer, the first one needs less than later ones."""
+        """A step was made. The first one of a size counts until there is another: it may lack states of an optimizer,
+        and have what libraries come to keep.
+        """
         left_out, self._left_out = self._left_out, False
         if left_out:
             return
         if size > 0 and peak_bytes > 0:
-            (self._read_once.discard if size in self._peaks else self._read_once.add)(size)
-            self._peaks[size] = max(peak_bytes, self._peaks.pop(size, 0))
+            before = self._peaks.pop(size, 0)
+            if size in self._read_once:
+                self._read_once.discard(size)
+                before = 0
+            elif not before:
+                self._read_once.add(size)
+            self._peaks[size] = max(peak_bytes, before)
             while len(self._peaks) > _SIZES:
                 del self._peaks[next(iter(self._peaks))]
 
     def wants(self, size: int) -> bool:
-        """Whether the peak of this size should be read once more: its first step may need less or more than others."""
+        """Whether the peak of this size should be read once more."""
         return size > 0 and (size not in self._peaks or size in self._read_once)
 
     def _line(self) -> tuple[float, float] | None:
@@ -72,12 +79,12 @@ class Foresight:
         if line is None or line[1] <= 0:
             return _NEVER
         fixed, each = line
-        made = max((size for size, peak in self._peaks.items() if peak <= limit), default=1)
+        made = max((size for size in self._peaks if self.has_made(size, limit)), default=1)
         return max(made, int((_room(limit) - fixed) / each))
 
-    def has_made(self, size: int) -> bool:
-        """Whether steps of this size were made."""
-        return size in self._peaks
+    def has_made(self, size: int, limit: int) -> bool:
+        """Whether steps of this size were made within the limit, as far as is known."""
+        return size in self._peaks and (self._peaks[size] <= limit or size in self._read_once)
 
     def nearest(self, size: int) -> int:
         """The size, or the next one on the way to it."""

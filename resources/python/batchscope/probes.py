@@ -97,7 +97,7 @@ class Probe:
         one that is listed has the list, too.
         """
         self._took = takes
-        if not self._traces:
+        if not self._traces and not (self.begins_size and self._run._budget.room_of_libraries):
             self._peak = max(self._peak, peak_bytes or 0)
         self._traces = False
 
@@ -106,6 +106,11 @@ class Probe:
         if self._loader is not None:
             return size_of(takes)
         return self.batch if sum(takes) >= self._most else 0
+
+    @property
+    def begins_size(self) -> bool:
+        """Whether the present step is the first of several after a change of the size."""
+        return self._steps == 0 and self._loader is not None and self._wanted() > 1
 
     def _is_whole(self) -> bool:
         """Whether the last step was not the tail of an epoch."""

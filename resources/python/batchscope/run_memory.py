@@ -76,8 +76,11 @@ class RunMemory:
         for want of that could not be undone, so there is room for it until it is known.
         """
         run = self._run
-        new = run._foresight.wants(self._size) if self._size else run._step < _STEPS_OF_LIBRARIES
-        self.budget.room_of_libraries = new and run._loop is not None and run._probe is None
+        if run._probe is not None:
+            new = run._probe.begins_size
+        else:
+            new = run._foresight.wants(self._size) if self._size else run._step < _STEPS_OF_LIBRARIES
+        self.budget.room_of_libraries = new and run._loop is not None
 
     def begin_reading(self, first: bool) -> None:
         if self.budget.on_host and self.account.memory is not None:
