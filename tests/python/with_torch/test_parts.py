@@ -282,7 +282,7 @@ class Parts(WithRun):
         server = Server(welcome={"batch": 16, "hold": 1, "limit_bytes": limit},
                         answer=lambda record: {"batch": min(1000, 16 * 2 ** (record["step"] // 2))})
         self.addCleanup(server.kill)
-        environment = dict(os.environ, OMP_NUM_THREADS="1", BATCHSCOPE_ATTACH="auto", **server.environment())
+        environment = {**os.environ, **server.environment(), "OMP_NUM_THREADS": "1", "BATCHSCOPE_ATTACH": "auto"}
         done = subprocess.run([sys.executable, os.path.join(HERE, "parts_loops.py")], env=environment,
                               capture_output=True, text=True, timeout=PATIENCE, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
