@@ -43,6 +43,7 @@ bool CommandTrial::begin(std::int64_t batch) {
   batch_ = batch;
   program_.reset(); // its memory first
   program_ = std::make_unique<LiveProgram>(spec, surroundings, std::move(welcome), stop_);
+  program_->count_printed_steps(*spec.program); // of one that is not attached to, which is tried from outside
   for (int steps = 0; steps < warm_up_steps;) {
     const auto message = program_->next();
     if (!message)

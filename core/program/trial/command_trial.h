@@ -54,10 +54,9 @@ private:
 };
 
 /// Starts the program with the size `first`, which is to be the first that is run, and lists a step. Null if it lists
-/// none (it is not attached to, or ended, or made no step in its `probe_seconds`): its sizes can be tried from outside
-/// only.
-/// `spec`: of a program that has the size in its command, with the budget of the search. Throws Error: input for a
-/// program that cannot be started; failed, "stopped", if `stop` returns true.
+/// none (it is not attached to, or ended, or made no step in its `probe_seconds`, or only printed some): its sizes can
+/// be tried from outside only. `spec`: of a program that has the size in its command, with the budget of the search.
+/// Throws Error: input for a program that cannot be started; failed, "stopped", if `stop` returns true.
 std::unique_ptr<CommandTrial> open_command_trial(const run::RunSpec& spec, const Surroundings& surroundings,
                                                  std::function<bool()> stop, std::int64_t first);
 

@@ -46,6 +46,20 @@ bool LiveProgram::stands_still() const {
   return Clock::now() - last_step_ >= patience_;
 }
 
+void LiveProgram::count_printed_steps(const run::ProgramSpec& program) {
+  metrics_.emplace(program.metrics);
+  output_.emplace(trial_.folder().output());
+  most_printed_ = program.probe_steps;
+}
+
+bool LiveProgram::prints_without_connecting() {
+  if (hello_ || !output_ || metrics_->empty())
+    return false;
+  for (const std::string& line : output_->poll())
+    printed_ += metrics_->take(line) ? 1 : 0;
+  return printed_ >= most_printed_;
+}
+
 bool LiveProgram::made_too_many_steps() const {
   return steps_ > most_steps_ && Clock::now() - asked_at_ >= patience_;
 }
@@ -73,7 +87,7 @@ std::optional<Message> LiveProgram::next() {
       }
       return message;
     }
-    if (exit_ || in_vain || stands_still())
+    if (exit_ || in_vain || stands_still() || prints_without_connecting())
       return std::nullopt;
     std::vector<pollfd> waits{{child_->ended_fd(), POLLIN, 0}};
     link_->add_to(waits);

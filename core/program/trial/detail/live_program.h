@@ -10,9 +10,11 @@
 
 #include "core/program/process/child.h"
 #include "core/program/process/detail/trial_folder.h"
+#include "core/program/process/output.h"
 #include "core/program/process/verdict.h"
 #include "core/program/protocol/inbox.h"
 #include "core/program/run/program_source.h"
+#include "core/program/run/text_metrics.h"
 #include "core/run/run_spec.h"
 
 namespace batchscope::program {
@@ -32,6 +34,8 @@ public:
 
   /// Sends a question, for whose answer next() waits; `steps`: that it is about.
   void ask(const std::string& line, std::int64_t steps = 0);
+  /// From now on, next() gives up on a program that does not connect once its output shows so many steps.
+  void count_printed_steps(const run::ProgramSpec& program);
   /// Waits for the next message after the hello. Nothing once the program has ended; also once it is waited for in
   /// vain, see why_given_up(). Throws Error (failed, "stopped") when `stop` says so.
   std::optional<Message> next();
@@ -56,6 +60,7 @@ private:
   void gone() override {}
 
   bool made_too_many_steps() const;
+  bool prints_without_connecting();
 
   const TrialFolder trial_;
   std::unique_ptr<Link> link_;
@@ -73,6 +78,10 @@ private:
   Clock::time_point last_step_; ///< since then; without one as asked_at_
   std::int64_t steps_ = 0;      ///< since then
   std::int64_t most_steps_ = most_other_steps;
+
+  std::optional<TextMetrics> metrics_; ///< if printed steps are counted
+  std::optional<OutputFollower> output_;
+  std::int64_t printed_ = 0, most_printed_ = 0; ///< steps
 };
 
 } // namespace batchscope::program

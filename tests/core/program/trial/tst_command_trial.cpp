@@ -145,6 +145,17 @@ private Q_SLOTS:
     QCOMPARE(runs.sockets_left(), 0U);
   }
 
+  /// Whoever prints steps and does not connect is not waited for.
+  void aProgramThatOnlyPrintsIsSeenAtOnce() {
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.python("import time\nwhile True:\n    print('loss 1')\n    time.sleep(0.01)\n");
+    spec.program->command.push_back("{batch}");
+    spec.program->attach = true;
+    spec.program->metrics = {{"loss", "loss ([0-9]+)"}};
+    spec.program->probe_seconds = 600; // longer than the test may take
+    QVERIFY(open_command_trial(search_spec(spec), {}, {}, 16) == nullptr);
+  }
+
   /// Some sizes fail for another reason than memory: an odd one in a program that mixes pairs.
   void aSizeThatFailsIsLeftOut() {
     const ProgramRuns runs;
