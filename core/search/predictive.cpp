@@ -203,7 +203,8 @@ private:
 
   /// Whether the model, which is right, predicts so little too much that the size may fit after all.
   bool is_doubtful(std::int64_t batch) const {
-    return static_cast<double>(*predict(batch)) <= (1 + options_.doubt) * static_cast<double>(*options_.budget_bytes);
+    return options_.doubt > 0 &&
+           static_cast<double>(*predict(batch)) <= (1 + options_.doubt) * static_cast<double>(*options_.budget_bytes);
   }
 
   /// Of what the model predicts too much of, at least what the size that fits has shown is known: the next size needs

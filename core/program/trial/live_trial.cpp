@@ -1,6 +1,7 @@
 #include "core/program/trial/live_trial.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -43,6 +44,8 @@ bool LiveTrial::start(Purpose purpose) {
     throw Error(Error::Kind::failed, "the program ended before a size was tried; accepted: one that trains longer");
   Surroundings surroundings = surroundings_;
   surroundings.returns_freed_memory = purpose == Purpose::memory;
+  if (own_passes_)
+    surroundings.environment.emplace_back("BATCHSCOPE_PASSES", "own");
   Welcome welcome{.batch = warm_up_batch, .accumulate = {}, .rate_factor = {}, .limit_bytes = {}};
   if (spec_.accumulate > 1)
     welcome.accumulate = spec_.accumulate;
@@ -115,6 +118,8 @@ Answer LiveTrial::probe(const ProbeSize& size) {
   }
   const Verdict verdict = program_->verdict();
   program_.reset();
+  if (verdict.status == telemetry::RunStatus::failed && !verdict.out_of_memory && !std::exchange(own_passes_, true))
+    return answer; // to be asked once more
   if (verdict.out_of_memory)
     answer.outcome = search::Outcome::out_of_memory;
   answer.message = verdict.status == telemetry::RunStatus::finished ? std::string() : verdict.reason_text();
@@ -248,6 +253,8 @@ OpenedTrial open_live_trial(const run::RunSpec& spec, const Surroundings& surrou
   if (!started)
     return {nullptr, examples};
   trial->discard_first_trace();
+  if (!trial->program_ && trial->own_passes_ && trial->start(LiveTrial::Purpose::memory))
+    trial->discard_first_trace();
   return {std::move(trial), examples};
 }
 

@@ -79,7 +79,9 @@ private:
   std::optional<std::string> why_no_single_; ///< a batch of one example fails; empty: it does not; nothing: not tried
   Listed steps_, evaluations_;
   std::map<std::int64_t, double> step_seconds_; ///< by size, of the last step that was timed
-  bool trains_briefly_ = false;                 ///< ends before it has made the steps of a long timing
+  /// It has failed, so its passes have the number of batches that its loader names, not as many as are wanted.
+  bool own_passes_ = false;
+  bool trains_briefly_ = false; ///< ends before it has made the steps of a long timing
   int starts_ = 0;
 };
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -57,6 +59,10 @@ class FollowedLoader(Loader):
         self.count(self._of_sampler())
         self._kept_to = 0  # the largest size that fits, as it was said last
         self._newest: Any = None  # weak reference
+        self._begun = 0  # batches of the present pass
+        # Of a pass. A program that is tried may count on the number that its loader names.
+        own_length = os.environ.get("BATCHSCOPE_PASSES") == "own"
+        self._longest = len(dataloader) if own_length else sys.maxsize
         self._asked = self._batch, self._accumulate  # what was asked for, which may have to wait
 
     def _of_sampler(self) -> int:
@@ -132,6 +138,17 @@ class FollowedLoader(Loader):
         self.batch = asked[0]
         if reason is not None:
             self._say_no_accumulation(reason)
+
+    def open(self) -> None:
+        super().open()
+        self._begun = 0
+
+    def begin_window(self) -> Window | None:
+        if self._begun >= self._longest:
+            self._end_epoch()
+            return None
+        self._begun += 1
+        return super().begin_window()
 
     def _next_sizes(self) -> list[int]:
         parts = self._parts

@@ -60,6 +60,11 @@ class Trial(WithCli):
                 self.assertEqual(found["largest"], 32)
                 self.assertEqual(contents(self.work), before)
 
+    def test_a_program_may_count_on_its_loaders_length(self):
+        found = self.cli("find", "--quiet", "--attach", "auto", "--memory-budget", "40MB", "--no-timings",
+                         "--max-batch", "64", "--", sys.executable, os.path.join(HERE, "by_length.py"))
+        self.assertEqual((found["largest"], found["left_out"]), (64, []))
+
     def test_sizes_in_a_command_cost_few_processes(self):
         """Of a loop without a loader: two small sizes foretell the others, and the largest holds in a run."""
         command = (sys.executable, os.path.join(HERE, "without_loader.py"), "{batch}")

@@ -213,6 +213,36 @@ Sizes.fetch = fetch_or_fail
     QVERIFY(trial->run({.batch = 500}).outcome == search::Outcome::fits);
   }
 
+  /// Whose passes are longer than its loader's length, while it is tried. Another error stays one.
+  void aProgramThatFailsHasPassesOfItsOwnLength() {
+    const ProgramRuns runs;
+    for (const bool own : {true, false}) {
+      run::RunSpec spec = spec_of(runs, "10**9",
+                                  own ? R"(
+fetch = Sizes.fetch
+def fetch_or_fail(loader):
+    if run._probe is not None and os.environ.get("BATCHSCOPE_PASSES") != "own":
+        raise ZeroDivisionError
+    return fetch(loader)
+Sizes.fetch = fetch_or_fail
+)"
+                                      : R"(
+fetch = Sizes.fetch
+def fetch_or_fail(loader):
+    if run._probe is not None:
+        raise ZeroDivisionError
+    return fetch(loader)
+Sizes.fetch = fetch_or_fail
+)");
+      spec.memory_budget = 60'000'000;
+      const auto trial = open_live_trial(spec, {}, {}).trial;
+      QVERIFY(trial != nullptr);
+      const search::Probe probe = trial->run({.batch = 100});
+      QCOMPARE(probe.outcome == search::Outcome::fits, own);
+      QCOMPARE(probe.message.find("ZeroDivisionError") == std::string::npos, own);
+    }
+  }
+
   void aProgramThatIsThroughIsStartedAgain() {
     const ProgramRuns runs;
     run::RunSpec spec = spec_of(runs, "9");
