@@ -24,8 +24,8 @@ namespace {
 
 /// Without --max-batch, as BatchScope does not know how many examples the program has.
 constexpr std::int64_t largest_tried = 1 << 20;
-/// The first size of a program that has it in its command. Each one costs a process, so none is spent on smaller ones.
-constexpr std::int64_t first_in_command = 16;
+/// The first size of a program that has it in its command: kernels behave alike from here on.
+constexpr std::int64_t first_in_command = 8;
 constexpr double share_of_free_memory = 0.8;
 /// Fraction of a program's memory by which its tensors may tell it wrongly: pages, and blocks of other libraries.
 constexpr double besides_tensors = 0.0005;
