@@ -103,8 +103,8 @@ struct RunOptions {
   /// loop's thread; must return at once.
   std::function<std::optional<std::string>(const telemetry::StepRecord&)> end_early;
   std::optional<telemetry::EventBody> first_event; ///< before all others of the run
-  const Resumable* resumed = nullptr; ///< the run goes on: the session is that of open_resumed()
-  const Adoptable* adopted = nullptr; ///< the run goes on: see adopt_and_store()
+  const Resumable* resumed = nullptr;              ///< the run goes on: the session is that of open_resumed()
+  const Adoptable* adopted = nullptr;              ///< the run goes on: see adopt_and_store()
 };
 
 /// Makes a run whose batch is known (to a session that has one) and stores it, together with the search that chose the
