@@ -39,7 +39,8 @@ struct EvaluationInterval {
 EvaluationInterval parse_evaluation_interval(std::string_view text, std::string_view field);
 std::string to_string(const EvaluationInterval& interval);
 
-/// `restart`: as `shrink`, and a program of the user's own that an error has ended is started again with a smaller batch.
+/// `restart`: as `shrink`, and a program of the user's own that an error has ended is started again with a smaller
+/// batch.
 enum class OnOom { shrink, fail, restart };
 
 /// `shrink`, `fail` or `restart`; throws Error (input) naming `field`.
