@@ -65,7 +65,6 @@ std::optional<Answer> answer_of(LiveProgram& program, const ProbeSize& size) {
     if (!said || said->batch != size.batch)
       continue;
     Answer answer = answer_from(*said, size);
-    answer.pid = program.pid();
     if (answer.outcome == search::Outcome::fits)
       answer.trace = std::move(trace);
     return answer;

@@ -26,8 +26,9 @@ bool lists_allocations(const LiveProgram& program) {
 
 } // namespace
 
-CommandTrial::CommandTrial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop)
-    : spec_(spec), surroundings_(surroundings), stop_(std::move(stop)) {}
+CommandTrial::CommandTrial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop,
+                           bool timings)
+    : spec_(spec), surroundings_(surroundings), stop_(std::move(stop)), most_stretches_(timings ? most_stretches : 1) {}
 
 CommandTrial::~CommandTrial() = default;
 
@@ -91,7 +92,7 @@ void CommandTrial::time(const Answer& listed, std::int64_t batch) {
   const std::int64_t steps = steps_of_a_timing(listed.step_seconds, least_timed);
   std::vector<search::Stretch>& stretches = stretches_[batch];
   double spent = 0;
-  while (stretches.size() < most_stretches && spent < (stretches.size() < 2 ? one_is_enough : two_are_enough)) {
+  while (stretches.size() < most_stretches_ && spent < (stretches.size() < 2 ? one_is_enough : two_are_enough)) {
     const ProcessorWatch watch(std::to_string(program_->hello()->pid));
     const auto answer = answer_of(*program_, {.batch = batch, .steps = 1 + steps, .set = false, .timing = true});
     if (!answer || answer->outcome != search::Outcome::fits || !answer->examples_per_second)
@@ -125,8 +126,8 @@ search::Probe CommandTrial::run(const search::Proposal& proposal) {
 }
 
 std::unique_ptr<CommandTrial> open_command_trial(const run::RunSpec& spec, const Surroundings& surroundings,
-                                                 std::function<bool()> stop, std::int64_t first) {
-  std::unique_ptr<CommandTrial> trial(new CommandTrial(spec, surroundings, std::move(stop)));
+                                                 std::function<bool()> stop, std::int64_t first, bool timings) {
+  std::unique_ptr<CommandTrial> trial(new CommandTrial(spec, surroundings, std::move(stop), timings));
   if (!trial->begin(first))
     return nullptr;
   trial->first_ = trial->list();

@@ -34,8 +34,8 @@ public:
 
 private:
   friend std::unique_ptr<CommandTrial> open_command_trial(const run::RunSpec&, const Surroundings&,
-                                                          std::function<bool()>, std::int64_t);
-  CommandTrial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop);
+                                                          std::function<bool()>, std::int64_t, bool);
+  CommandTrial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop, bool timings);
 
   bool begin(std::int64_t batch);
   Answer list();
@@ -45,6 +45,7 @@ private:
   const run::RunSpec spec_;
   const Surroundings surroundings_;
   const std::function<bool()> stop_;
+  const std::size_t most_stretches_; ///< of a size
   std::unique_ptr<LiveProgram> program_;
   std::int64_t batch_ = 0;      ///< that it has
   std::optional<Answer> first_; ///< of the size that it was opened with, until that is run
@@ -56,8 +57,9 @@ private:
 /// Starts the program with the size `first`, which is to be the first that is run, and lists a step. Null if it lists
 /// none (it is not attached to, or ended, or made no step in its `probe_seconds`, or only printed some): its sizes can
 /// be tried from outside only. `spec`: of a program that has the size in its command, with the budget of the search.
-/// Throws Error: input for a program that cannot be started; failed, "stopped", if `stop` returns true.
+/// Without `timings` a size is timed once only, for its probe. Throws Error: input for a program that cannot be
+/// started; failed, "stopped", if `stop` returns true.
 std::unique_ptr<CommandTrial> open_command_trial(const run::RunSpec& spec, const Surroundings& surroundings,
-                                                 std::function<bool()> stop, std::int64_t first);
+                                                 std::function<bool()> stop, std::int64_t first, bool timings = true);
 
 } // namespace batchscope::program

@@ -65,7 +65,7 @@ OpenTrial open_live(const run::RunSpec& spec, const Surroundings& surroundings, 
 OpenTrial open_command(const run::RunSpec& spec, const Surroundings& surroundings,
                        const run::Session::SearchOptions& options) {
   const std::int64_t first = std::min(options.start.value_or(first_in_command), spec.max_batch.value_or(largest_tried));
-  auto trial = open_command_trial(spec, surroundings, options.stop, first);
+  auto trial = open_command_trial(spec, surroundings, options.stop, first, options.timings);
   OpenTrial open;
   if (!trial)
     return open;

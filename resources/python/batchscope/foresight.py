@@ -82,6 +82,10 @@ class Foresight:
         made = max((size for size in self._peaks if self.has_made(size, limit)), default=1)
         return max(made, int((_room(limit) - fixed) / each))
 
+    def surely_fits(self, size: int, limit: int) -> bool:
+        """Whether enough is known to say so."""
+        return size <= self.largest_within(limit) < _NEVER
+
     def has_made(self, size: int, limit: int) -> bool:
         """Whether steps of this size were made within the limit, as far as is known."""
         return size in self._peaks and (self._peaks[size] <= limit or size in self._read_once)

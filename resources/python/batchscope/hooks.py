@@ -75,8 +75,8 @@ class Hooks:
         kind.__iter__ = iterate
         self._wrap_backward(torch.autograd)
         for module in (torch.nn.utils, torch.nn.utils.clip_grad):
-            self._wrap_norm(module)
-            self._wrap_value(module)
+            self._wrap_clip(module, "clip_grad_norm_", Loop.clip_norm)
+            self._wrap_clip(module, "clip_grad_value_", Loop.clip_value)
         self._wrap_scaler(getattr(torch.amp, "GradScaler", None) or torch.cuda.amp.GradScaler)
         register_optimizer_step_pre_hook(lambda optimizer, *_: self._begun().update_begins(optimizer))
         register_optimizer_step_post_hook(lambda optimizer, *_: self._begun().updated(optimizer))
@@ -99,27 +99,16 @@ class Hooks:
 
         autograd.backward = backward
 
-    def _wrap_norm(self, module: Any) -> None:
-        stock = module.clip_grad_norm_
+    def _wrap_clip(self, module: Any, name: str, clip: Callable[..., Any]) -> None:
+        stock = getattr(module, name)
 
         @functools.wraps(stock)
-        def clip(parameters: Any, *args: Any, **kwargs: Any) -> Any:
+        def clipped(parameters: Any, *args: Any, **kwargs: Any) -> Any:
             if self.loop is None:
                 return stock(parameters, *args, **kwargs)
-            return self.loop.clip_norm(stock, parameters, args, kwargs)
+            return clip(self.loop, stock, parameters, args, kwargs)
 
-        module.clip_grad_norm_ = clip
-
-    def _wrap_value(self, module: Any) -> None:
-        stock = module.clip_grad_value_
-
-        @functools.wraps(stock)
-        def clip(parameters: Any, *args: Any, **kwargs: Any) -> Any:
-            if self.loop is None:
-                return stock(parameters, *args, **kwargs)
-            return self.loop.clip_value(stock, parameters, args, kwargs)
-
-        module.clip_grad_value_ = clip
+        setattr(module, name, clipped)
 
     def _wrap_scaler(self, kind: Any) -> None:
         scale, step = kind.scale, kind.step

@@ -231,7 +231,7 @@ class Parts:
         self._bytes_each = -(-bytes_of([t for t in tensors_in(batch) if t.device.type == "cpu"]) // max(1, size))
         if self._shape is not None and self._run._probe is None:
             limit = limit_of(self._run)
-            fits = limit is None or 2 * size <= self._run._foresight.largest_within(limit) < 1 << 40
+            fits = limit is None or self._run._foresight.surely_fits(2 * size, limit)
             if self._shape.fetched(batch, size, fits):
                 self._run._foresight.leave_out_next()
 

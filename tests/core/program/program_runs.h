@@ -25,7 +25,7 @@ namespace batchscope::test {
 /// wait for a file, so that a test decides when steps are made.
 inline constexpr const char* pretended_loader = R"(
 import batchscope, os, sys, time
-from pretended_loader import Sizes
+from pretended_loader import Sizes, tracer
 
 def wait_for(name):
     while not os.path.exists(os.path.join(sys.argv[1], name)):

@@ -26,17 +26,7 @@ constexpr auto largest = static_cast<std::int64_t>((budget_bytes - model_bytes) 
 const std::string pretended_loop = R"(
 MODEL, EXAMPLE, EXTRA = 10_000_000, 64_000, 0
 
-class Tracer:
-    def __init__(self, model=None, optimizer=None):
-        pass
-    def mark(self, phase):
-        pass
-    def finish(self, batch):
-        return {"type": "trace", "batch": batch, "granularity": 64, "start_bytes": MODEL,
-                "start_by": {"parameters": MODEL}, "events": [batch * EXAMPLE + EXTRA, -1],
-                "phases": [[0, "forward"], [1, "backward"]]}
-
-batchscope.Tracer = Tracer
+batchscope.Tracer = tracer(MODEL, lambda batch: [batch * EXAMPLE + EXTRA])
 BATCH = int(sys.argv[2])
 run._describe(can=("trace",))
 run._memory.apply_limit = lambda: None

@@ -27,17 +27,7 @@ const std::string pretended_level_3 = R"(
 import types
 MODEL, EXAMPLE = 10_000_000, 64_000
 
-class Tracer:
-    def __init__(self, model=None, optimizer=None):
-        pass
-    def mark(self, phase):
-        pass
-    def finish(self, batch):
-        return {"type": "trace", "batch": batch, "granularity": 64, "start_bytes": MODEL,
-                "start_by": {"parameters": MODEL}, "events": [batch * EXAMPLE, 640, -2, -1],
-                "phases": [[0, "forward"], [2, "backward"]]}
-
-batchscope.Tracer = Tracer
+batchscope.Tracer = tracer(MODEL, lambda batch: [batch * EXAMPLE, 640])
 loader = Sizes(run, 8, 5000)
 run._estimator = lambda batches: [[batch, MODEL + batch * EXAMPLE, {"parameters": MODEL}] for batch in batches]
 made = 0
