@@ -1042,6 +1042,18 @@ class AttachAuto(Folder):
         finders = "[type(finder).__name__ for finder in sys.meta_path].count('_Finder')"
         self.assertEqual(self.run_python(f"import sys; print(times, {finders})", copy, CLIENT), "1 1\n")
 
+    def test_the_client_is_compiled_by_another_process(self):
+        folder = os.path.join(self.folder.name, "python")
+        os.mkdir(folder)
+        shutil.copy(os.path.join(CLIENT, "sitecustomize.py"), folder)
+        with open(os.path.join(folder, "batchscope.py"), "w") as file:
+            file.write("")
+        code = "import batchscope; print(batchscope.__cached__)"
+        path = os.pathsep.join([folder, self.folder.name])
+        compiled = self.program(code, self.server(), PYTHONPATH=path, PYTHONDONTWRITEBYTECODE="1",
+                                BATCHSCOPE_ATTACH="auto").end().strip()
+        self.assertTrue(os.path.exists(compiled), compiled)
+
     def test_a_trainer_that_is_imported_is_attached_to(self):
         package = os.path.join(self.folder.name, "transformers")
         os.mkdir(package)
