@@ -25,7 +25,7 @@ struct ProgramSpec {
   std::vector<std::string> command;
   std::string folder;                     ///< in which it runs; empty: the present one
   std::map<std::string, std::string> set; ///< texts for placeholders of the user's own, by name
-  bool attach = false;                    ///< to a Trainer of transformers or Lightning that the program imports
+  bool attach = false;                    ///< to its training loop or Trainer, in Python with torch
   /// Whether a program that is attached to gets the run's seed, even if it is the default one; else it has its own.
   bool seeded = false;
   std::vector<Metric> metrics;

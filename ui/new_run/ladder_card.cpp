@@ -14,22 +14,32 @@ namespace {
 struct Level {
   const char* title; ///< untranslated, as the others
   const char* works;
-  const char* needs;
+  const char* attached; ///< what it needs where it is attached to
+  const char* alone;    ///< and where it is not
 };
 
 constexpr std::array<Level, 4> levels{{
     {QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Find and sweep"),
      QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "{batch} is in its command line"),
+     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard",
+                       "Put {batch} into the command line, unless its Trainer or its loader is attached to"),
      QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Put {batch} into the command line")},
     {QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Records and events as they happen"),
      QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "pause, one step, stop"),
-     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Call run.report(step=…, loss=…) in each step")},
+     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard",
+                       "Of any training loop of PyTorch; in others, call run.report(step=…, loss=…)"),
+     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Attach to it, or call run.report(step=…, loss=…) in each step")},
     {QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Batch size changes while it trains"),
      QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "at the very next step; schedules, dragging"),
-     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Wrap the loader: loader = run.loader(DataLoader(…))")},
+     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard",
+                       "Of loops over a DataLoader and of Trainers; in others, loader = run.loader(DataLoader(…))"),
+     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard",
+                       "Attach to it, or wrap the loader: loader = run.loader(DataLoader(…))")},
     {QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Steps that run out of memory run in parts"),
      QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "if their gradients add up to those of the whole"),
-     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Compute gradients with run.backward(batch, fn, model)")},
+     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Of Trainers; in others, run.backward(batch, fn, model)"),
+     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard",
+                       "Attach to a Trainer, or compute gradients with run.backward(batch, fn, model)")},
 }};
 
 } // namespace
@@ -64,13 +74,14 @@ LadderCard::LadderCard(QWidget* parent) : Card(tr("What this program can do"), p
 void LadderCard::show_program(bool takes_batch, bool attach, const program::Tryout* tried) {
   const int level = tried ? tried->level() : 0;
   const bool sized = takes_batch || level >= 2;
-  show_rung(0, sized,
-            takes_batch ? QString()
-            : sized     ? tr("the size is given to its loader")
-            : attach    ? tr("Put {batch} into the command line, unless its Trainer or its loader is attached to")
-                        : QString());
-  for (std::size_t i = 1; i < rungs_.size(); ++i)
-    show_rung(i, level >= static_cast<int>(i), {});
+  for (std::size_t i = 0; i < rungs_.size(); ++i) {
+    const bool works = i == 0 ? sized : level >= static_cast<int>(i);
+    const Level& texts = levels[i];
+    if (i == 0 && sized && !takes_batch)
+      show_rung(i, works, tr("the size is given to its loader"));
+    else
+      show_rung(i, works, tr(works ? texts.works : attach ? texts.attached : texts.alone));
+  }
   verdict_->setText(tried ? verdict(attach, *tried)
                           : tr("Not tested yet. Test runs it for a few steps, finds out which of these work, and "
                                "stores nothing."));
@@ -83,7 +94,7 @@ void LadderCard::show_rung(std::size_t level, bool works, const QString& text) {
   rung.mark->setProperty("tone", works ? QStringLiteral("good") : QString());
   rung.mark->setProperty("kind", works ? QStringLiteral("heading") : QStringLiteral("dimmed"));
   restyle(*rung.mark);
-  rung.text->setText(!text.isEmpty() ? text : works ? tr(levels[level].works) : tr(levels[level].needs));
+  rung.text->setText(text);
 }
 
 QString LadderCard::verdict(bool attach, const program::Tryout& tried) const {

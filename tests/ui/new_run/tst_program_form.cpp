@@ -186,7 +186,7 @@ private Q_SLOTS:
     here.click("Test");
     QTRY_VERIFY_WITH_TIMEOUT(here.says("Test: 1 step"), patience_ms);
     QVERIFY(here.says("It reported nothing"));
-    QVERIFY(here.says("Call run.report"));
+    QVERIFY(here.says("call run.report"));
     const auto outputs = here.page.findChildren<QPlainTextEdit*>();
     QVERIFY(std::any_of(outputs.begin(), outputs.end(), [](const QPlainTextEdit* each) {
       return each->isVisible() && each->toPlainText().contains("loss=0.5");
@@ -213,9 +213,10 @@ while True:
     QVERIFY(here.says("the size is given to its loader"));
     QVERIFY(here.says("at the very next step; schedules, dragging"));
     QVERIFY(here.says("an out-of-memory error cannot be undone within its step"));
-    QVERIFY(here.says("Compute gradients with run.backward"));
+    QVERIFY(here.says("Of Trainers; in others, run.backward(batch, fn, model)"));
     here.set("attach", "none");
     QVERIFY(here.says("Not tested yet"));
+    QVERIFY(here.says("Attach to it, or call run.report"));
     here.click("Test");
     QTRY_VERIFY_WITH_TIMEOUT(here.says("It reached level 2 of 3."), patience_ms);
     QVERIFY(!here.says("started again"));
@@ -239,7 +240,7 @@ for step in range(5):
     QTRY_VERIFY_WITH_TIMEOUT(
         here.says("Level 1: the batch size of an IterableDataset can only be set before it begins."), patience_ms);
     QVERIFY(here.says("pause, one step, stop"));
-    QVERIFY(here.says("Wrap the loader"));
+    QVERIFY(here.says("Of loops over a DataLoader and of Trainers"));
     QVERIFY(!here.says("started again"));
   }
 
