@@ -38,7 +38,12 @@ class EveryModule:
 
 
 def _once(tensors: Iterable[Any]) -> Iterator[Any]:
-    return iter({id(tensor): tensor for tensor in tensors if tensor is not None}.values())
+    """As far as they are asked for: the first one is, at each step."""
+    seen: set[int] = set()
+    for tensor in tensors:
+        if tensor is not None and id(tensor) not in seen:
+            seen.add(id(tensor))
+            yield tensor
 
 
 class Account:

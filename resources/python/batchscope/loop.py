@@ -92,6 +92,7 @@ class Loop:
         self._evaluated = False  # since the last step
         self._watched: str | None = None  # why the size cannot be changed, as it was said
         self._thread: int | None = None  # which trains, once it is known
+        self._main_thread = threading.main_thread().ident
         self.passes = 1  # backward passes of the last step
         self.seen = 0  # examples of batches that cannot be changed
         self.steps = 0
@@ -103,7 +104,7 @@ class Loop:
         """Whether the steps of this thread are seen here and nowhere else."""
         if self._run._loop is not self or self._run._inert:
             return False
-        return threading.get_ident() == (self._thread or threading.main_thread().ident)
+        return threading.get_ident() == (self._thread or self._main_thread)
 
     # ---- batches ----
 
