@@ -200,8 +200,13 @@ void BudgetAllocator::give_back_until(std::uint64_t reserved_at_most) {
 void BudgetAllocator::refuse(std::uint64_t bytes) {
   give_back_until(live_.in_use());
   ++refused_;
-  out_of_memory_ =
-      OutOfMemoryInfo{bytes, live_.in_use(), live_.in_use() + kept_, limit_, live_.phase(), live_.in_use_by(), true};
+  out_of_memory_ = {.requested = bytes,
+                    .in_use = live_.in_use(),
+                    .reserved = live_.in_use() + kept_,
+                    .limit = limit_,
+                    .phase = live_.phase(),
+                    .in_use_by = live_.in_use_by(),
+                    .by_use_known = true};
   TORCH_CHECK_WITH(OutOfMemoryError, false, "cpu: out of memory: tried to allocate ", bytes, " bytes with ",
                    live_.in_use(), " in use, budget ", limit_);
 }

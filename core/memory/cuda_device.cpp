@@ -1,18 +1,22 @@
-// The only file that includes CUDA's headers. No CUDA library is linked: LibTorch's CUDA library is loaded when a GPU
-// is requested, so the program also runs on machines without CUDA.
+// With cuda_library.cpp, the only file that includes CUDA's headers. No CUDA library is linked: LibTorch's CUDA library
+// is loaded when a GPU is requested, so the program also runs on machines without CUDA.
 #include <dlfcn.h>
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <mutex>
 
-#include <ATen/Context.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/zeros.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/memory/detail/budget_allocator.h"
+#include "core/memory/detail/cuda_library.h"
 #include "core/memory/detail/devices.h"
 #include "core/memory/detail/nvml.h"
 
@@ -22,26 +26,13 @@ namespace {
 
 namespace caching = c10::cuda::CUDACachingAllocator;
 
-Error gpu_missing(int index, const std::string& why) {
-  return {Error::Kind::unavailable, "--device cuda:" + std::to_string(index) + ": " + why};
-}
-
-/// Loads LibTorch's CUDA library before LibTorch is asked anything about CUDA: an earlier query would disable CUDA
-/// permanently.
-void load_libraries(int index) {
-  // cuBLAS is deterministic only with such a workspace; it reads the variable when it starts.
-  setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
-  if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr)
-    throw gpu_missing(index, std::string("LibTorch's CUDA libraries cannot be loaded: ") + dlerror() +
-                                 " ('BATCHSCOPE_GPU=yes make setup' installs it)");
-}
-
 caching::CUDAAllocator& allocator(int index) {
   // The variable behind c10::cuda::CUDACachingAllocator::get(), which is not linked.
   auto* variable = static_cast<std::atomic<caching::CUDAAllocator*>*>(
       dlsym(RTLD_DEFAULT, "_ZN3c104cuda20CUDACachingAllocator9allocatorE"));
   if (variable == nullptr || variable->load() == nullptr)
-    throw gpu_missing(index, "LibTorch's CUDA allocator was not found in the loaded library");
+    throw Error(Error::Kind::unavailable, "--device cuda:" + std::to_string(index) +
+                                              ": LibTorch's CUDA allocator was not found in the loaded library");
   return *variable->load();
 }
 
@@ -62,6 +53,10 @@ public:
     static TraceRecorder* recorder = [&allocator] {
       auto* made = new TraceRecorder;
       allocator.attachAllocatorTraceTracker([made](const caching::TraceEntry& entry) { made->note(entry); });
+      allocator.attachOutOfMemoryObserver(
+          [made, &allocator](std::int64_t index, std::size_t requested, std::size_t, std::size_t free) {
+            made->refused(requested, free, allocator.getDeviceStats(static_cast<c10::DeviceIndex>(index)));
+          });
       return made;
     }();
     return *recorder;
@@ -79,9 +74,10 @@ public:
     block_count_ = 0;
     active_ = true;
   }
-  std::uint64_t refused_bytes() {
+  /// Of the last request that was refused, at that moment.
+  OutOfMemoryInfo last_refusal() {
     std::lock_guard lock(mutex_);
-    return refused_bytes_;
+    return last_refusal_;
   }
   telemetry::Trace stop(std::uint64_t peak) {
     std::lock_guard lock(mutex_);
@@ -91,11 +87,19 @@ public:
   }
 
 private:
+  /// Called before the exception is thrown, so that nothing of the step has been freed; without the allocator's lock.
+  void refused(std::uint64_t requested, std::uint64_t free, const c10::CachingDeviceAllocator::DeviceStats& stats) {
+    std::lock_guard lock(mutex_);
+    last_refusal_ = {};
+    last_refusal_.requested = requested;
+    last_refusal_.in_use = static_cast<std::uint64_t>(stats.allocated_bytes[0].current);
+    last_refusal_.reserved = static_cast<std::uint64_t>(stats.reserved_bytes[0].current);
+    last_refusal_.available = free;
+    last_refusal_.phase = phase();
+  }
   void note(const caching::TraceEntry& entry) {
     using Action = caching::TraceEntry::Action;
     std::lock_guard lock(mutex_);
-    if (entry.action_ == Action::OOM)
-      refused_bytes_ = entry.size_;
     if (!active_)
       return;
     if (entry.action_ == Action::ALLOC) {
@@ -114,7 +118,7 @@ private:
   telemetry::Trace trace_;
   std::map<std::size_t, std::uint32_t> blocks_; ///< indices of live blocks by address
   std::uint32_t block_count_ = 0;
-  std::uint64_t refused_bytes_ = 0; ///< size of the last refused request
+  OutOfMemoryInfo last_refusal_;
   std::atomic<telemetry::Phase> phase_{telemetry::Phase::setup};
 };
 
@@ -123,9 +127,9 @@ public:
   CudaDevice(int index, std::optional<std::uint64_t> budget)
       : index_(index), allocator_(allocator(index)), recorder_(TraceRecorder::instance(allocator_)),
         nvml_(pci_bus_id(index)) {
-    const auto [free, total] = allocator_.getMemoryInfo(device());
     allocator_.emptyCache();
-    set_limit(budget.value_or(static_cast<std::uint64_t>(default_fraction * static_cast<double>(free))), total);
+    const std::size_t free = allocator_.getMemoryInfo(device()).first;
+    set_limit(budget.value_or(static_cast<std::uint64_t>(default_fraction * static_cast<double>(free))));
     allocator_.resetPeakStats(device());
     ooms_before_ = allocator_.getDeviceStats(device()).num_ooms;
   }
@@ -151,10 +155,10 @@ public:
             static_cast<std::uint64_t>(stats.allocated_bytes[0].peak),
             limit_,
             static_cast<std::uint64_t>(stats.num_ooms - ooms_before_),
-            nvml_.used_bytes()};
+            device_wide()};
   }
   void set_budget(std::uint64_t bytes) override {
-    set_limit(bytes, allocator_.getMemoryInfo(device()).second);
+    set_limit(bytes);
     release_cache(); // or blocks cached before would stay above the budget
   }
   void reset_peak() override { allocator_.resetPeakStats(device()); }
@@ -172,12 +176,8 @@ public:
     if (now.refused == refused_seen_)
       return std::nullopt;
     refused_seen_ = now.refused;
-    OutOfMemoryInfo info;
-    info.requested = recorder_.refused_bytes();
-    info.in_use = now.peak; // the step has been unwound; its peak is what was in use when the request was refused
-    info.reserved = now.reserved;
+    OutOfMemoryInfo info = recorder_.last_refusal();
     info.limit = limit_;
-    info.phase = recorder_.phase();
     return info;
   }
   bool start_trace() override {
@@ -192,13 +192,32 @@ public:
   }
 
 private:
-  void set_limit(std::uint64_t bytes, std::size_t total) {
+  /// A limit may be lowered at any time. Above it, others' memory is not promised.
+  void set_limit(std::uint64_t bytes) {
+    const auto [free, total] = allocator_.getMemoryInfo(device());
+    const auto own = static_cast<std::uint64_t>(allocator_.getDeviceStats(device()).reserved_bytes[0].current);
     if (bytes > total)
       throw input_error("--memory-budget: " + format_bytes(bytes) + " is more than the " + format_bytes(total) +
-                            " that cuda:" + std::to_string(index_) + " has",
+                            " that " + name() + " has",
+                        "memory_budget");
+    if (bytes > limit_ && bytes > free + own)
+      throw input_error("--memory-budget: " + format_bytes(bytes) + " is more than the " + format_bytes(free + own) +
+                            " that is free on " + name() + " now (of " + format_bytes(total) + ")",
                         "memory_budget");
     limit_ = bytes;
     allocator_.setMemoryFraction(static_cast<double>(limit_) / static_cast<double>(total), device());
+  }
+  /// Memory of the card, or of its MIG slice, that all processes use; asked at most five times a second.
+  std::uint64_t device_wide() const {
+    constexpr std::chrono::milliseconds often{200};
+    const std::lock_guard lock(asked_mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= ask_again_) {
+      const auto [free, total] = allocator_.getMemoryInfo(device());
+      device_wide_ = total - free;
+      ask_again_ = now + often;
+    }
+    return device_wide_;
   }
   c10::DeviceIndex device() const { return static_cast<c10::DeviceIndex>(index_); }
 
@@ -209,7 +228,22 @@ private:
   std::uint64_t limit_ = 0;
   std::int64_t ooms_before_ = 0;
   std::uint64_t refused_seen_ = 0;
+  mutable std::mutex asked_mutex_; // of the next two
+  mutable std::uint64_t device_wide_ = 0;
+  mutable std::chrono::steady_clock::time_point ask_again_{};
 };
+
+} // namespace
+
+namespace {
+
+/// The first product makes cuBLAS's handle and loads its kernels, which take memory of the card: before it is looked
+/// how much is free.
+void make_handles(int index) {
+  const auto on = at::TensorOptions().device(c10::kCUDA, static_cast<c10::DeviceIndex>(index));
+  const at::Tensor one = at::zeros({1, 1}, on);
+  at::mm(one, one);
+}
 
 } // namespace
 
@@ -218,17 +252,13 @@ std::unique_ptr<Device> make_cuda_device(int index, std::optional<std::uint64_t>
 }
 
 std::unique_ptr<Device> open_cuda(int index, std::optional<std::uint64_t> budget) {
-  load_libraries(index);
+  require_cuda(index);
   try {
-    if (!at::hasCUDA())
-      throw gpu_missing(index, "no CUDA device was found (is the NVIDIA driver loaded?)");
-    at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
-    const int count = c10::impl::VirtualGuardImpl(c10::kCUDA).deviceCount();
-    if (index >= count)
-      throw gpu_missing(index, "available: cuda:0 to cuda:" + std::to_string(count - 1));
+    make_handles(index);
     return make_cuda_device(index, budget);
   } catch (const c10::Error& error) {
-    throw gpu_missing(index, error.what_without_backtrace());
+    throw Error(Error::Kind::unavailable,
+                "--device cuda:" + std::to_string(index) + ": " + error.what_without_backtrace());
   }
 }
 

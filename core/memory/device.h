@@ -26,6 +26,7 @@ struct OutOfMemoryInfo {
   std::uint64_t in_use = 0;
   std::uint64_t reserved = 0;
   std::uint64_t limit = 0;
+  std::optional<std::uint64_t> available; ///< on the device beyond what is reserved, ignoring the limit; nothing: `cpu`
   telemetry::Phase phase = telemetry::Phase::setup;
   std::array<std::uint64_t, telemetry::use_count> in_use_by{}; ///< indexed by telemetry::Use
   bool by_use_known = false;

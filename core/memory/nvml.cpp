@@ -8,14 +8,10 @@ namespace batchscope::memory {
 
 namespace {
 
-// From NVML's public interface; avoids the header for six functions.
-struct MemoryInfo {
-  unsigned long long total, free, used;
-};
+// From NVML's public interface; avoids the header for five functions.
 using Init = int (*)();
 using Shutdown = int (*)();
 using HandleByPciBusId = int (*)(const char*, void**);
-using GetMemoryInfo = int (*)(void*, MemoryInfo*);
 using GetName = int (*)(void*, char*, unsigned);
 using GetDriverVersion = int (*)(char*, unsigned);
 using Text = std::array<char, 128>; // both are shorter
@@ -42,16 +38,6 @@ Nvml::~Nvml() {
   if (const auto shutdown = find<Shutdown>(library_, "nvmlShutdown"); shutdown != nullptr && started_)
     shutdown();
   dlclose(library_);
-}
-
-std::optional<std::uint64_t> Nvml::used_bytes() const {
-  if (device_ == nullptr)
-    return std::nullopt;
-  const auto get = find<GetMemoryInfo>(library_, "nvmlDeviceGetMemoryInfo");
-  MemoryInfo info{};
-  if (get == nullptr || get(device_, &info) != 0)
-    return std::nullopt;
-  return info.used;
 }
 
 std::string Nvml::product() const {

@@ -2,7 +2,7 @@
 #include "core/model/detail/pooling.h"
 
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/adaptive_avg_pool2d.h>
+#include <ATen/ops/matmul.h>
 
 namespace batchscope::model {
 
@@ -22,7 +22,11 @@ public:
         second_norm_(context_.part("norm2"), options.spec.norm, 2 * options.spec.size("width")),
         height_(side(options.shape.dimensions[1])), width_(side(options.shape.dimensions[2])),
         output_(context_.part("output"), 2 * options.spec.size("width") * height_ * width_,
-                outputs_for(options.shape)) {}
+                outputs_for(options.shape)) {
+    const std::int64_t height = options.shape.dimensions[1] / 4, width = options.shape.dimensions[2] / 4;
+    if (height != height_ || width != width_)
+      averaging_ = averaging_weights(height, width, height_, width_, options.device);
+  }
 
   at::Tensor forward(const at::Tensor& input, bool training) override {
     at::Tensor x = segment(input, training, [this](const at::Tensor& in, Pass pass) {
@@ -31,8 +35,8 @@ public:
     x = segment(x, training, [this](const at::Tensor& in, Pass pass) {
       return max_pool_2x2(second_norm_(second_(in), pass).relu_());
     });
-    if (x.size(2) != height_ || x.size(3) != width_)
-      x = at::adaptive_avg_pool2d(x, {height_, width_});
+    if (averaging_.defined())
+      x = at::matmul(x.flatten(2), averaging_);
     return output_(drop(x.flatten(1), training));
   }
 
@@ -45,6 +49,7 @@ private:
   Convolution second_;
   ChannelNorm second_norm_;
   std::int64_t height_, width_;
+  at::Tensor averaging_; ///< [pixels, height_ * width_]; undefined if there are no more pixels
   Linear output_;
 };
 

@@ -8,6 +8,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/max_pool2d.h>
 #include <ATen/ops/max_pool2d_with_indices_backward.h>
+#include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 namespace batchscope::model {
@@ -81,6 +82,29 @@ public:
 at::Tensor max_pool_2x2(const at::Tensor& x) {
   const bool own = (x.is_cpu() || x.is_meta()) && x.scalar_type() == at::kFloat && x.is_contiguous() && x.numel() > 0;
   return own ? MaxPool2x2::apply(x) : at::max_pool2d(x, 2);
+}
+
+at::Tensor averaging_weights(std::int64_t height, std::int64_t width, std::int64_t to_height, std::int64_t to_width,
+                             c10::Device device) {
+  at::Tensor weights = at::zeros({height * width, to_height * to_width}, at::kFloat);
+  float* values = weights.mutable_data_ptr<float>();
+  const auto begin = [](std::int64_t to, std::int64_t from_side, std::int64_t to_side) {
+    return to * from_side / to_side;
+  };
+  const auto end = [](std::int64_t to, std::int64_t from_side, std::int64_t to_side) {
+    return ((to + 1) * from_side + to_side - 1) / to_side;
+  };
+  for (std::int64_t row = 0; row < to_height; ++row) {
+    for (std::int64_t column = 0; column < to_width; ++column) {
+      const std::int64_t top = begin(row, height, to_height), bottom = end(row, height, to_height);
+      const std::int64_t left = begin(column, width, to_width), right = end(column, width, to_width);
+      const float share = 1.0F / static_cast<float>((bottom - top) * (right - left));
+      for (std::int64_t y = top; y < bottom; ++y)
+        for (std::int64_t x = left; x < right; ++x)
+          values[(y * width + x) * to_height * to_width + row * to_width + column] = share;
+    }
+  }
+  return weights.to(device);
 }
 
 } // namespace batchscope::model

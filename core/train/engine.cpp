@@ -2,6 +2,7 @@
 
 #include <ATen/Parallel.h>
 
+#include "core/memory/detail/cuda_library.h"
 #include "core/run/detail/engine_library.h"
 #include "core/train/detail/dry_run.h"
 #include "core/train/detail/session.h"
@@ -28,6 +29,9 @@ public:
 
 /// Entry point of this library for batchscope::run::engine(), named in engine_library.h.
 extern "C" [[gnu::visibility("default")]] batchscope::run::Engine* batchscope_engine() {
-  static TrainingEngine engine;
+  static TrainingEngine engine = [] {
+    batchscope::memory::offer_cuda(); // before LibTorch is asked anything
+    return TrainingEngine();
+  }();
   return &engine;
 }

@@ -22,6 +22,7 @@
 #include "core/model/detail/autocast.h"
 #include "core/model/detail/weights.h"
 #include "core/schedule/learning_rate.h"
+#include "core/train/detail/torch_settings.h"
 
 namespace batchscope::train {
 
@@ -233,6 +234,7 @@ Attempt Learner::attempt(const std::vector<MicroBatch>& window, bool measure_noi
   const std::uint64_t refused_before = device_.readings().refused;
   const Moved before = copy_moved();
   MicroBatch current;
+  bool again = false;
   try {
     window_losses_.clear();
     stream_losses_ = at::Tensor();
@@ -255,12 +257,19 @@ Attempt Learner::attempt(const std::vector<MicroBatch>& window, bool measure_noi
     result.stream_losses = take_stream_losses(window);
     return result;
   } catch (const std::exception& error) {
-    result = gave_up(error, refused_before, current);
+    again = not_deterministic_.empty() && is_for_determinism(error);
+    if (again)
+      not_deterministic_ = memory::first_line(error);
+    else
+      result = gave_up(error, refused_before, current);
   }
   undo(before);
   finish_broken_backward();
   device_.release_cache();
-  return result;
+  if (!again)
+    return result;
+  go_without_determinism();
+  return attempt(window, measure_noise);
 }
 
 Learner::Moved Learner::copy_moved() const {

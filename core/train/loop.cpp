@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/memory/detail/torch_errors.h"
+#include "core/telemetry/message.h"
 
 namespace batchscope::train {
 
@@ -124,6 +125,9 @@ bool Loop::make(const schedule::PlannedStep& step) {
   before_.longest = std::max(before_.longest, outcome.longest);
   const memory::Readings after = device.readings();
   report(step, outcome, after);
+  if (!learner_.not_deterministic().empty() && !std::exchange(said_not_deterministic_, true))
+    send(telemetry::Lint{
+        telemetry::because(telemetry::Words::not_deterministic, {{"error", learner_.not_deterministic()}})});
   if (outcome.norms)
     if (const auto noise = progression_.add_gradient_norms(*outcome.norms))
       send(telemetry::ValuesOnly{}, {{telemetry::noise_scale, *noise}});

@@ -1,5 +1,7 @@
 #include "core/train/detail/oom_cause.h"
 
+#include <algorithm>
+
 namespace batchscope::train {
 
 namespace {
@@ -7,12 +9,14 @@ namespace {
 /// Growth of the baseline by this fraction of the limit is called a leak; the same fraction applies to other processes'
 /// growth.
 constexpr double noticeable_share = 0.02;
-/// Reserved bytes above allocated ones by this factor, with enough space in between for the request, are called
-/// fragmentation.
-constexpr double fragmented_factor = 1.25;
 
 bool grew(std::uint64_t before, std::uint64_t now, std::uint64_t limit) {
   return now > before && static_cast<double>(now - before) > noticeable_share * static_cast<double>(limit);
+}
+
+/// Whether there was room for the request, only not in one piece: within the limit, and on the device.
+bool had_room(const memory::OutOfMemoryInfo& info) {
+  return info.available && info.in_use + info.requested <= std::min(info.limit, info.reserved + *info.available);
 }
 
 } // namespace
@@ -21,6 +25,8 @@ telemetry::OutOfMemory::Cause likely_cause(const OutOfMemory& event, const Befor
   using Cause = telemetry::OutOfMemory::Cause;
   if (event.growing_back)
     return Cause::growing_back;
+  if (had_room(event.info))
+    return Cause::fragmentation;
   if (before.largest_nominal == 0)
     return Cause::first_batch;
   if (event.nominal > before.largest_nominal)
@@ -30,9 +36,6 @@ telemetry::OutOfMemory::Cause likely_cause(const OutOfMemory& event, const Befor
   const std::uint64_t limit = event.info.limit;
   if (grew(before.first_baseline, before.baseline, limit))
     return Cause::growth;
-  const auto reserved = static_cast<double>(event.info.reserved);
-  if (reserved > fragmented_factor * static_cast<double>(event.info.in_use))
-    return Cause::fragmentation;
   if (grew(before.others_first, before.others, limit))
     return Cause::other_process;
   return Cause::unknown;

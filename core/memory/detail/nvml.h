@@ -1,12 +1,10 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
 namespace batchscope::memory {
 
-/// What the driver reports of a GPU through NVML, loaded at run time. Without NVML everything is unknown.
+/// Names of a GPU and its driver through NVML, loaded at run time. Without NVML everything is unknown.
 class Nvml {
 public:
   /// `pci_bus_id` has the CUDA runtime's format; NVML's own indices ignore CUDA_VISIBLE_DEVICES.
@@ -15,8 +13,6 @@ public:
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  /// Bytes in use on the device by all processes.
-  std::optional<std::uint64_t> used_bytes() const;
   std::string product() const; ///< `NVIDIA H200`; empty: unknown
   std::string driver() const;  ///< its version; empty: unknown
 

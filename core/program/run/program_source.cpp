@@ -8,6 +8,7 @@
 #include "core/program/protocol/link.h"
 #include "core/program/run/detail/supervisor.h"
 #include "core/program/run/left_run.h"
+#include "core/telemetry/message.h"
 
 namespace batchscope::program {
 

@@ -59,6 +59,8 @@ public:
   /// Forward and backward over every micro batch; the gradients are those of the mean over all loss terms of the
   /// window. `measure_noise`: of a window of several micro batches, also the norm of the first one's gradients.
   Attempt attempt(const std::vector<MicroBatch>& window, bool measure_noise = false);
+  /// LibTorch's words, once an operator was met without which a seed does not give the same bits; else empty.
+  const std::string& not_deterministic() const { return not_deterministic_; }
   /// Allocation trace of a step with these examples, without the update. Restores all state, as a failed attempt does.
   /// Nothing if memory runs out or the device cannot trace.
   std::optional<telemetry::Trace> trace(MicroBatch examples);
@@ -144,6 +146,7 @@ private:
   std::vector<at::Tensor> window_losses_; ///< sums of the micro batches so far, on the device
   at::Tensor stream_losses_;              ///< sums of the streams so far, on the device; undefined before the first
   double norm_ = 0;
+  std::string not_deterministic_;
 };
 
 } // namespace batchscope::train

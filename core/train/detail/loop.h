@@ -108,6 +108,7 @@ private:
   double seconds_before_ = 0; ///< of the run until its checkpoint
   double paused_seconds_ = 0;
   bool said_paused_ = false;
+  bool said_not_deterministic_ = false;
   telemetry::RunProgress progress_; ///< fed with the run's reports
   telemetry::ProcessorWindows processors_;
   std::int64_t largest_micro_ = 1;

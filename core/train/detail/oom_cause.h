@@ -18,9 +18,9 @@ struct BeforeOutOfMemory {
   std::uint64_t others_first = 0, others = 0;
 };
 
-/// The likeliest cause, checked in this order: --grow-back, a batch larger than any before (the schedule asked for it,
-/// or it is the first), an example longer than any before, growth from step to step (a leak), fragmentation, another
-/// process.
+/// The likeliest cause, checked in this order: --grow-back, fragmentation (there was room, but not in one piece), a
+/// batch larger than any before (the schedule asked for it, or it is the first), an example longer than any before,
+/// growth from step to step (a leak), another process.
 telemetry::OutOfMemory::Cause likely_cause(const OutOfMemory& event, const BeforeOutOfMemory& before);
 
 } // namespace batchscope::train

@@ -1,8 +1,15 @@
 #pragma once
 
+#include <exception>
+
 namespace batchscope::train {
 
 /// Configures LibTorch once per process: deterministic algorithms, so that the same seed gives the same bits.
 void apply_torch_settings();
+
+/// Whether LibTorch refused an operator because it has no deterministic implementation, on a GPU.
+bool is_for_determinism(const std::exception& error);
+/// From now on such operators run, and those that have one still use it. On the thread that trains.
+void go_without_determinism();
 
 } // namespace batchscope::train

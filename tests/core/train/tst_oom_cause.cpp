@@ -21,14 +21,15 @@ private Q_SLOTS:
     QTest::addColumn<int>("reserved");
     QTest::addColumn<int>("others");
     QTest::addColumn<QString>("cause");
-    // Limit 1000, in use 800; before: batch 64, length 100, baseline 100, others 50.
+    // Limit 1000, in use 800, requested 150, of the device 40 more; before: batch 64, length 100, baseline 100,
+    // others 50.
     QTest::newRow("first batch") << 64 << 100 << 0 << 100 << 800 << 50 << "the first batch does not fit in memory";
     QTest::newRow("schedule") << 65 << 100 << 64 << 100 << 800 << 50 << "the schedule asked for a larger batch";
     QTest::newRow("length") << 64 << 101 << 64 << 100 << 800 << 50 << "an example is longer than all previous ones";
     QTest::newRow("leak") << 64 << 100 << 64 << 130 << 800 << 50
                           << "memory use between steps has grown (possible leak)";
-    QTest::newRow("fragmentation") << 64 << 100 << 64 << 100 << 1100 << 50
-                                   << "fragmentation: much more is reserved than in use";
+    QTest::newRow("fragmentation") << 65 << 100 << 64 << 100 << 950 << 50
+                                   << "fragmentation: there was room for the request, but not in one piece";
     QTest::newRow("other process") << 64 << 100 << 64 << 100 << 800 << 90 << "another process uses more device memory";
     QTest::newRow("growing back") << 65 << 101 << 64 << 100 << 800 << 50
                                   << "a larger micro batch was tried again (--grow-back)";
@@ -48,6 +49,8 @@ private Q_SLOTS:
     event.length = length;
     event.info.limit = 1000;
     event.info.in_use = 800;
+    event.info.requested = 150;
+    event.info.available = 40;
     event.info.reserved = static_cast<std::uint64_t>(reserved);
     BeforeOutOfMemory before;
     before.largest_nominal = largest;

@@ -1,0 +1,14 @@
+#pragma once
+
+namespace batchscope::memory {
+
+/// Loads LibTorch's CUDA library if the machine has an NVIDIA driver. Call it before LibTorch is asked anything: it
+/// looks once, at its first question of any kind, whether that library is there, and without it no GPU can be used as
+/// long as the process lives. What fails is told by require_cuda().
+void offer_cuda();
+
+/// Throws Error (unavailable), naming the option --device cuda:`index` and what is missing, unless LibTorch can use
+/// that GPU.
+void require_cuda(int index);
+
+} // namespace batchscope::memory
