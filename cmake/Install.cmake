@@ -11,6 +11,10 @@ if(TARGET batchscope-reserve)
   set_target_properties(batchscope-reserve PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS batchscope-reserve DESTINATION lib/batchscope)
 endif()
+if(TARGET batchscope_pretended_gpu) # with links to it
+  install(DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/pretended-gpu" DESTINATION lib/batchscope
+    USE_SOURCE_PERMISSIONS)
+endif()
 install(DIRECTORY "${resources}/demo" "${resources}/cards" "${resources}/advice" DESTINATION share/batchscope)
 install(FILES "${resources}/desktop/batchscope.desktop" DESTINATION share/applications)
 install(FILES "${resources}/desktop/batchscope.metainfo.xml" DESTINATION share/metainfo)

@@ -231,6 +231,45 @@ class HostMemory:
         return fields
 
 
+class _CudaPeaks:
+    """Peaks of torch's CUDA allocator from step to step. The program reads them as if they had not been begun anew."""
+
+    @classmethod
+    def of_torch(cls) -> _CudaPeaks:
+        """The one of this process."""
+        import torch
+
+        found = getattr(torch._C._cuda_memoryStats, "__self__", None)
+        return found if isinstance(found, cls) else cls(torch._C)
+
+    def __init__(self, functions: Any) -> None:
+        self._stats, self._reset = functions._cuda_memoryStats, functions._cuda_resetPeakMemoryStats
+        self._highest: dict[int, Any] = {}  # of each device, since the program has reset them
+        functions._cuda_memoryStats, functions._cuda_resetPeakMemoryStats = self.shown, self.reset
+
+    def begin(self, device: int) -> dict[str, Any]:
+        """What there was since the last call; then peaks begin anew."""
+        stats: dict[str, Any] = self._stats(device)
+        self._highest[device] = self._with_highest(stats, self._highest.get(device))
+        self._reset(device)
+        return stats
+
+    def shown(self, device: int) -> Any:
+        return self._with_highest(self._stats(device), self._highest.get(device))
+
+    def reset(self, device: int) -> None:
+        self._highest.pop(device, None)
+        self._reset(device)
+
+    def _with_highest(self, stats: Any, highest: Any) -> Any:
+        if highest is None or not isinstance(stats, dict):
+            return stats
+        return {
+            name: max(value, highest.get(name, 0)) if name == "peak" else self._with_highest(value, highest.get(name))
+            for name, value in stats.items()
+        }
+
+
 class CudaMemory:
     """The same from torch's CUDA allocator."""
 
@@ -238,27 +277,28 @@ class CudaMemory:
         import torch
 
         self._cuda, self._device = torch.cuda, device
-        self._cuda.reset_peak_memory_stats(device)
+        self._index = torch.cuda.current_device() if device.index is None else device.index
+        self._peaks = _CudaPeaks.of_torch()
+        self._peaks.begin(self._index)
 
     def begin_step(self, held: int, first: bool, peak: bool = False) -> None:
         """The device's allocator knows what a step takes."""
 
     def end_evaluation(self) -> None:
         """What it took is no step's."""
-        self._cuda.reset_peak_memory_stats(self._device)
+        self._peaks.begin(self._index)
 
     def allocated(self) -> int:
         return int(self._cuda.memory_allocated(self._device))
 
     def read(self, peak: bool = True) -> dict[str, int]:
         del peak  # costs nothing here
-        stats = self._cuda.memory_stats(self._device)
+        stats = self._peaks.begin(self._index)
         free, total = self._cuda.mem_get_info(self._device)
-        self._cuda.reset_peak_memory_stats(self._device)
         return {
-            "allocated_bytes": stats.get("allocated_bytes.all.current", 0),
-            "reserved_bytes": stats.get("reserved_bytes.all.current", 0),
-            "peak_bytes": stats.get("allocated_bytes.all.peak", 0),
+            "allocated_bytes": stats["allocated_bytes"]["all"]["current"],
+            "reserved_bytes": stats["reserved_bytes"]["all"]["current"],
+            "peak_bytes": stats["allocated_bytes"]["all"]["peak"],
             "device_bytes": total - free,
         }
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 import weakref
 from typing import Any, Callable
 
@@ -37,13 +38,76 @@ def state_tensors(optimizer: Any) -> list[Any]:
     return [t for state in states if isinstance(state, dict) for t in state.values() if hasattr(t, "element_size")]
 
 
+class _Profile:
+    """Allocations on the host, and marks, from torch's profiler."""
+
+    def __init__(self) -> None:
+        import torch
+
+        self._torch = torch
+        self._profile = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True)
+        self._profile.start()
+
+    def mark(self, text: str) -> None:
+        with self._torch.profiler.record_function("batchscope::" + text):
+            pass
+
+    def stop(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, str]]]:
+        """Allocations (time, address, bytes; frees below 0) and marks, in order of time."""
+        from torch._C._profiler import _EventType
+
+        self._profile.stop()
+        allocations: list[tuple[int, int, int]] = []
+        marks: list[tuple[int, str]] = []
+        waiting = list(self._profile.profiler.kineto_results.experimental_event_tree())
+        while waiting:
+            event = waiting.pop()
+            waiting += event.children
+            if event.tag == _EventType.Allocation:
+                fields = event.extra_fields
+                if fields.device.type == "cpu":
+                    allocations.append((event.start_time_ns, fields.ptr, fields.alloc_size))
+            elif event.name.startswith("batchscope::"):
+                marks.append((event.start_time_ns, event.name.split("::", 1)[1]))
+        return sorted(allocations, key=lambda item: item[0]), sorted(marks)
+
+
+class _History:
+    """The same on a GPU, from its allocator: the profiler does not see there what no operator frees. A recording of the
+    program's own goes on."""
+
+    _SIGNS = {"alloc": 1, "free_completed": -1}
+
+    def __init__(self, device: Any) -> None:
+        import torch
+
+        self._memory = torch.cuda.memory
+        self._index = torch.cuda.current_device() if device.index is None else device.index
+        self._marks: list[tuple[int, str]] = []
+        self._own = not torch._C._cuda_isHistoryEnabled()
+        if self._own:
+            self._memory._record_memory_history(context=None, clear_history=True)
+        self._before = 0 if self._own else len(self._entries())
+
+    def _entries(self) -> list[Any]:
+        traces: list[Any] = self._memory._snapshot()["device_traces"]
+        return list(traces[self._index])
+
+    def mark(self, text: str) -> None:
+        self._marks.append((time.time_ns() // 1000, text))  # as fine as the times of the allocator
+
+    def stop(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, str]]]:
+        entries = self._entries()[self._before :]
+        if self._own:
+            self._memory._record_memory_history(enabled=None)
+        signs = ((entry, self._SIGNS.get(entry["action"])) for entry in entries)
+        return [(entry["time_us"], entry["addr"], sign * entry["size"]) for entry, sign in signs if sign], self._marks
+
+
 class Tracer:
     """Lists the allocations of a step, from its making to finish()."""
 
     def __init__(self, model: Any = None, optimizer: Any = None) -> None:
-        import torch
-
-        self._torch = torch
         parameters = list(model.parameters()) if model is not None else []
         self._device = parameters[0].device.type if parameters else "cpu"
         gradients = [p.grad for p in parameters if p.grad is not None]
@@ -54,14 +118,10 @@ class Tracer:
             "optimizer": bytes_of(states),
         }
         self._earlier = self._watch(gradients + states)
-        activities = [torch.profiler.ProfilerActivity.CPU]
-        if self._device == "cuda":
-            activities.append(torch.profiler.ProfilerActivity.CUDA)
-        self._profile = torch.profiler.profile(activities=activities, profile_memory=True)
-        self._profile.start()
+        self._seen: Any = _History(parameters[0].device) if self._device == "cuda" else _Profile()
 
     def _watch(self, tensors: list[Any]) -> list[Any]:
-        """Marks when memory that the step begins with is freed: the profiler does not know blocks from before it."""
+        """Marks when memory that the step begins with is freed: blocks from before it are not known."""
         return [weakref.ref(storage, self._when_freed(used)) for storage, used in storages_of(tensors)]
 
     def _when_freed(self, size: int) -> Callable[[Any], None]:
@@ -69,14 +129,12 @@ class Tracer:
 
     def mark(self, phase: str) -> None:
         """The phase of the step that begins now."""
-        with self._torch.profiler.record_function("batchscope::" + phase):
-            pass
+        self._seen.mark(phase)
 
     def finish(self, batch: int) -> Message:
         """The message for a step that took `batch` examples."""
-        self._profile.stop()
         self._earlier.clear()
-        allocations, marks = self._events()
+        allocations, marks = self._seen.stop()
         blocks: dict[int, int] = {}
         events: list[Any] = []
         phases: list[list[Any]] = []
@@ -103,24 +161,6 @@ class Tracer:
             "events": events,
             "phases": phases,
         }
-
-    def _events(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, str]]]:
-        """Allocations (time, address, bytes; frees below 0) and marks, in order of time."""
-        from torch._C._profiler import _EventType
-
-        allocations: list[tuple[int, int, int]] = []
-        marks: list[tuple[int, str]] = []
-        waiting = list(self._profile.profiler.kineto_results.experimental_event_tree())
-        while waiting:
-            event = waiting.pop()
-            waiting += event.children
-            if event.tag == _EventType.Allocation:
-                fields = event.extra_fields
-                if fields.device.type == self._device:
-                    allocations.append((event.start_time_ns, fields.ptr, fields.alloc_size))
-            elif event.name.startswith("batchscope::"):
-                marks.append((event.start_time_ns, event.name.split("::", 1)[1]))
-        return sorted(allocations, key=lambda item: item[0]), sorted(marks)
 
 
 def trace(step: Callable[[], Any], batch: int = 0, model: Any = None, optimizer: Any = None) -> Message:

@@ -51,7 +51,7 @@ class Later:
         self._host = torch.empty((), dtype=tensor.dtype, pin_memory=True)
         self._host.copy_(tensor.detach().reshape(()), non_blocking=True)
         self._copied = torch.cuda.Event()
-        self._copied.record()
+        self._copied.record(torch.cuda.current_stream(tensor.device))  # which need not be the current device
 
     def ready(self) -> bool:
         return bool(self._copied.query())

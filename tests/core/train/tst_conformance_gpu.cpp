@@ -1,5 +1,6 @@
 #include "conformance.h"
 #include "core/base/error.h"
+#include "gpu_needed.h"
 #include "test_program.h"
 using namespace batchscope;
 
@@ -17,7 +18,7 @@ private Q_SLOTS:
     try {
       memory::open_device(gpu, std::nullopt);
     } catch (const Error& error) {
-      QSKIP(error.what());
+      SKIP_WITHOUT_GPU(error);
     }
   }
   void returnsToTheBaseline() { test::returnsToTheBaseline(gpu, 20); }

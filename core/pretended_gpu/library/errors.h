@@ -1,0 +1,9 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+/// The error that a call of CUDA's runtime returns: this one, or that of broken GPUs. Kept for cudaGetLastError().
+cudaError_t told(cudaError_t error);
+
+/// Of this thread.
+int current_device();

@@ -1,0 +1,39 @@
+#include "core/pretended_gpu/rig.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/base/part.h"
+#include "core/pretended_gpu/detail/variable.h"
+
+namespace batchscope::pretended_gpu {
+
+namespace {
+
+constexpr const char* folder = "pretended-gpu"; ///< beside core's library
+constexpr const char* library = "libbatchscope_pretended_gpu.so";
+
+/// In front of what the variable has now.
+std::string in_front(const std::string& first, const char* variable_name) {
+  const char* now = std::getenv(variable_name);
+  return now != nullptr && *now != '\0' ? fmt::format("{}:{}", first, now) : first;
+}
+
+} // namespace
+
+std::vector<std::pair<std::string, std::string>> environment(const Gpu& gpu) {
+  const std::filesystem::path libraries = parts_folder() / folder;
+  std::error_code ignored;
+  if (!std::filesystem::exists(libraries / library, ignored))
+    throw Error(Error::Kind::unavailable, "this torch was built without CUDA, so no GPU can be pretended");
+  return {{"LD_PRELOAD", in_front((libraries / library).string(), "LD_PRELOAD")},
+          {"LD_LIBRARY_PATH",
+           in_front(fmt::format("{}:{}", libraries.string(), (libraries / "cuda").string()), "LD_LIBRARY_PATH")},
+          {variable, fmt::format("name={}\nmemory={}\ncapability={}\nmultiprocessors={}\ncount={}", gpu.name,
+                                 gpu.memory_bytes, gpu.capability, gpu.multiprocessors, gpu.count)}};
+}
+
+} // namespace batchscope::pretended_gpu

@@ -1,0 +1,109 @@
+#include <string>
+
+#include "core/base/error.h"
+#include "core/pretended_gpu/rig.h"
+#include "test_program.h"
+#include "tests/app/cli/cli_program.h"
+
+using namespace batchscope;
+using batchscope::test::CliProgram;
+using batchscope::test::Outcome;
+
+namespace {
+
+constexpr std::uint64_t gb = 1'000'000'000;
+
+/// The command line on pretended GPUs; `more`: lines that only tests set.
+class OnGpus : public CliProgram {
+public:
+  explicit OnGpus(const pretended_gpu::Gpu& gpu, const QByteArray& more = {}) {
+    for (const auto& [name, value] : pretended_gpu::environment(gpu))
+      set(QString::fromStdString(name),
+          QString::fromStdString(value) + (name == "BATCHSCOPE_PRETENDED_GPU" ? "\n" + QString(more) : QString()));
+  }
+};
+
+const QStringList small{"train",   "--model", "mlp:hidden=32", "--data", "synthetic:examples=400,shape=16,classes=4",
+                        "--batch", "16",      "--steps",       "4",      "--device"};
+
+} // namespace
+
+/// The built program with LibTorch's real CUDA part, on GPUs that are pretended.
+class TestCommandLine : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void trainsOnTheGpuThatIsNamed() {
+    const OnGpus here({.name = "NVIDIA H100 80GB HBM3", .memory_bytes = 80 * gb, .count = 2});
+    const Outcome trained = here.run(small + QStringList{"cuda:1", "--json"});
+    QVERIFY2(trained.status == 0, trained.shown());
+    const Outcome shown = here.run({"show", "1"});
+    QVERIFY2(shown.out.contains("NVIDIA H100 80GB HBM3"), shown.shown());
+  }
+
+  void saysWhyAGpuCannotBeUsed_data() {
+    QTest::addColumn<int>("count");
+    QTest::addColumn<QByteArray>("more");
+    QTest::addColumn<QByteArray>("visible");
+    QTest::addColumn<QByteArray>("why");
+    QTest::newRow("one") << 1 << QByteArray() << QByteArray() << QByteArray("cuda:1: available: cuda:0\n");
+    QTest::newRow("two") << 3 << QByteArray() << QByteArray("0,2") << QByteArray();
+    QTest::newRow("none") << 0 << QByteArray() << QByteArray()
+                          << QByteArray("cuda:1: the NVIDIA driver is loaded, but it names no GPU\n");
+    QTest::newRow("hidden") << 2 << QByteArray() << QByteArray("-1")
+                            << QByteArray("cuda:1: no GPU is visible: CUDA_VISIBLE_DEVICES is \"-1\"\n");
+    QTest::newRow("old driver") << 2 << QByteArray("driver=12040") << QByteArray()
+                                << QByteArray(
+                                       "cuda:1: the NVIDIA driver knows CUDA up to 12.4, and this LibTorch needs "
+                                       "CUDA 13.");
+    QTest::newRow("old card") << 2 << QByteArray("capability=61") << QByteArray()
+                              << QByteArray("cuda:1: its compute capability is 6.1, and this LibTorch has kernels from "
+                                            "7.5 on\n");
+  }
+  void saysWhyAGpuCannotBeUsed() {
+    QFETCH(int, count);
+    QFETCH(QByteArray, more);
+    QFETCH(QByteArray, visible);
+    QFETCH(QByteArray, why);
+    OnGpus here({.name = "a GPU", .memory_bytes = 8 * gb, .count = count}, more);
+    if (!visible.isEmpty())
+      here.set("CUDA_VISIBLE_DEVICES", visible);
+    const Outcome trained = here.run(small + QStringList{"cuda:1"});
+    QVERIFY2((trained.status == 0) == why.isEmpty(), trained.shown());
+    QVERIFY2(trained.err.contains(why), trained.shown());
+  }
+
+  /// LibTorch looks once whether there is a GPU: the forms of the window ask it long before one is used.
+  void sweepsOverCpuAndGpu() {
+    const OnGpus here({.name = "a GPU", .memory_bytes = 8 * gb});
+    const Outcome swept =
+        here.run({"sweep", "--model", "mlp:hidden=32", "--data", "synthetic:examples=400,shape=16,classes=4", "--batch",
+                  "16", "--steps", "4", "--vary", "device=cpu,cuda:0", "--json"});
+    QVERIFY2(swept.status == 0, swept.shown());
+    QVERIFY2(!swept.out.contains("unavailable") && !swept.err.contains("unavailable"), swept.shown());
+    QCOMPARE(here.run({"list", "--json"}).out.count("\"finished\""), 2);
+  }
+
+  void refusesABudgetAboveWhatIsFree() {
+    const OnGpus here({.name = "a GPU", .memory_bytes = 4 * gb}, "context=1000000000");
+    const Outcome refused = here.run(small + QStringList{"cuda:0", "--memory-budget", "3.5GB"});
+    QCOMPARE(refused.status, 2);
+    QVERIFY2(
+        refused.err.contains("--memory-budget: 3.5 GB is more than the 3.0 GB that is free on cuda:0 now (of 4.0 GB)"),
+        refused.shown());
+    QCOMPARE(here.run(small + QStringList{"cuda:0", "--memory-budget", "2.5GB"}).status, 0);
+  }
+
+  /// Kernels that are not deterministic are not chosen, and nothing is printed of them.
+  void cnnIsDeterministic() {
+    const OnGpus here({.name = "a GPU", .memory_bytes = 4 * gb});
+    const Outcome trained =
+        here.run({"train", "--model", "cnn:width=8", "--data", "synthetic:examples=200,shape=3x32x32,classes=4",
+                  "--batch", "16", "--steps", "4", "--device", "cuda:0"});
+    QVERIFY2(trained.status == 0, trained.shown());
+    QVERIFY2(!trained.err.contains("deterministic"), trained.shown());
+  }
+};
+
+BATCHSCOPE_TEST(TestCommandLine)
+#include "tst_command_line.moc"

@@ -1,0 +1,120 @@
+"""The client on pretended GPUs: torch's CUDA part is real, kernels do nothing."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import unittest
+
+CLIENT = os.path.join(os.path.dirname(__file__), "..", "..", "..", "resources", "python")
+LIBRARIES = os.environ["BATCHSCOPE_PRETENDED_LIBRARIES"]
+
+TRAINING = """
+import torch
+from batchscope import memory, tracer, values
+
+def network(device="cuda"):
+    return torch.nn.Sequential(torch.nn.Linear(512, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 512)).to(device)
+
+def step(net, optimizer, batch):
+    optimizer.zero_grad()
+    loss = net(torch.randn(batch, 512, device="cuda")).square().mean()
+    loss.backward()
+    optimizer.step()
+    return loss
+"""
+
+
+def run(code, card="memory=8000000000"):
+    """What a Python program with torch prints that sees this card."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": CLIENT,
+        "LD_LIBRARY_PATH": LIBRARIES,
+        "LD_PRELOAD": os.path.join(LIBRARIES, "libbatchscope_pretended_gpu.so"),
+        "BATCHSCOPE_PRETENDED_GPU": card,
+    }
+    environment.pop("CUDA_VISIBLE_DEVICES", None)  # which hides all from this process
+    child = subprocess.run([sys.executable, "-c", TRAINING + textwrap.dedent(code)], env=environment, text=True,
+                           capture_output=True, check=False)
+    if child.returncode:
+        raise AssertionError(child.stderr)
+    return child.stdout
+
+
+class OnAPretendedGpu(unittest.TestCase):
+    def test_the_card_is_seen(self):
+        printed = run("""
+            print(torch.cuda.device_count(), torch.cuda.get_device_name(1), torch.cuda.get_device_capability())
+        """, "name=NVIDIA L40\ncount=2\ncapability=89")
+        self.assertEqual(printed, "2 NVIDIA L40 (8, 9)\n")
+
+    def test_the_list_of_a_step_has_its_peak(self):
+        """Of what is asked for: blocks of the allocator may be larger."""
+        printed = run("""
+            net = network()
+            optimizer = torch.optim.AdamW(net.parameters())
+            step(net, optimizer, 8)
+            for batch in (16, 500):
+                torch.cuda.reset_peak_memory_stats()
+                message = tracer.trace(lambda: step(net, optimizer, batch), batch, net, optimizer)
+                live = highest = message["start_bytes"]
+                blocks = []
+                for event in message["events"]:
+                    if isinstance(event, list):
+                        live -= event[0]
+                    elif event > 0:
+                        blocks.append(event)
+                        live += blocks[-1]
+                    else:
+                        live -= blocks[-event - 1]
+                    highest = max(highest, live)
+                of_tensors = torch.cuda.memory_stats()["requested_bytes.all.peak"]
+                print(highest == of_tensors, torch._C._cuda_isHistoryEnabled())
+        """)
+        self.assertEqual(printed, "True False\n" * 2)
+
+    def test_a_recording_of_the_program_goes_on(self):
+        printed = run("""
+            net = network()
+            optimizer = torch.optim.AdamW(net.parameters())
+            torch.cuda.memory._record_memory_history()
+            step(net, optimizer, 8)
+            message = tracer.trace(lambda: step(net, optimizer, 16), 16, net, optimizer)
+            step(net, optimizer, 8)
+            recorded = torch.cuda.memory._snapshot()["device_traces"][0]
+            allocations = [entry for entry in recorded if entry["action"] == "alloc"]
+            print(torch._C._cuda_isHistoryEnabled(), len(allocations) > 2.5 * sum(
+                not isinstance(event, list) and event > 0 for event in message["events"]))
+        """)
+        self.assertEqual(printed, "True True\n")
+
+    def test_peaks_that_the_program_reads_are_its_own(self):
+        printed = run("""
+            net = network()
+            optimizer = torch.optim.AdamW(net.parameters())
+            step(net, optimizer, 8)
+            ours = memory.CudaMemory(torch.device("cuda"))
+            step(net, optimizer, 4000)
+            highest = torch.cuda.max_memory_allocated()
+            of_large = ours.read()["peak_bytes"]
+            step(net, optimizer, 8)
+            of_small = ours.read()["peak_bytes"]
+            print(of_large == highest, of_small < highest, torch.cuda.max_memory_allocated() == highest)
+            torch.cuda.reset_peak_memory_stats()
+            print(torch.cuda.max_memory_allocated() == torch.cuda.memory_allocated())
+        """)
+        self.assertEqual(printed, "True True True\nTrue\n")
+
+    def test_a_loss_on_another_gpu_than_the_current_one(self):
+        printed = run("""
+            torch.cuda.set_device(0)
+            loss = torch.zeros((), device="cuda:1")
+            later = values.number_of(loss)
+            print(later.value(), later._copied.device, torch.cuda.current_device())
+        """, "count=2")
+        self.assertEqual(printed, "0.0 cuda:1 0\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
