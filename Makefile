@@ -1,6 +1,6 @@
 # A thin layer over the CMake presets (CMakePresets.json) and scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-python build setup bench science soak screenshots install uninstall format lint clean
+.PHONY: help run test test-python test-pretended-gpu build setup bench science soak screenshots install uninstall format lint clean
 
 export JOBS ?= $(shell nproc)
 # Tests wait much of their time, for processes and for what a thread reports.
@@ -13,6 +13,7 @@ help:
 	@echo 'make run      set up, build, and open the window; without a display, run the demo in the terminal'
 	@echo 'make test     set up, build, and test: plain, then under address, undefined and thread sanitizers'
 	@echo 'make test-python  set up, build, and run the tests of the Python client, with torch and both Trainers'
+	@echo 'make test-pretended-gpu  set up, build, and run the tests on pretended GPUs, with LibTorch'\''s CUDA part'
 	@echo 'make build    build build/bin/batchscope (the window) and build/bin/batchscope-cli'
 	@echo 'make setup    install missing Debian packages and LibTorch'
 	@echo 'make bench    compare speed with PyTorch and what people use; measure store and plan rates'
@@ -49,6 +50,10 @@ test: build test-packages
 
 test-python: build test-packages
 	ctest --preset release --parallel $(TEST_JOBS) --tests-regex '^python_'
+
+test-pretended-gpu: build test-packages
+	cmake --build --preset release --parallel $(JOBS) --target tests
+	ctest --preset release --parallel $(TEST_JOBS) --label-regex '^pretended-gpu$$'
 
 .PHONY: test-packages
 test-packages:

@@ -94,14 +94,31 @@ private Q_SLOTS:
     QCOMPARE(here.run(small + QStringList{"cuda:0", "--memory-budget", "2.5GB"}).status, 0);
   }
 
-  /// Kernels that are not deterministic are not chosen, and nothing is printed of them.
-  void cnnIsDeterministic() {
+  /// Operators without a deterministic implementation would be refused, and the run would say that it goes on without.
+  void modelsAreDeterministic_data() {
+    QTest::addColumn<QString>("model");
+    QTest::addColumn<QString>("data");
+    const QString images = "synthetic:examples=100,shape=3x32x32,classes=4",
+                  texts = "synthetic:examples=100,vocabulary=50";
+    for (const char* model : {"mlp", "cnn:width=8", "resnet", "vit"})
+      QTest::newRow(model) << model << images;
+    for (const char* model : {"gpt", "llama", "bert"})
+      QTest::newRow(model) << model << texts;
+  }
+  void modelsAreDeterministic() {
+    QFETCH(QString, model);
+    QFETCH(QString, data);
     const OnGpus here({.name = "a GPU", .memory_bytes = 4 * gb});
-    const Outcome trained =
-        here.run({"train", "--model", "cnn:width=8", "--data", "synthetic:examples=200,shape=3x32x32,classes=4",
-                  "--batch", "16", "--steps", "4", "--device", "cuda:0"});
-    QVERIFY2(trained.status == 0, trained.shown());
-    QVERIFY2(!trained.err.contains("deterministic"), trained.shown());
+    for (const char* precision : {"fp32", "bf16", "fp16"}) {
+      const Outcome trained = here.run({"train", "--model", model, "--data", data, "--batch", "8", "--steps", "2",
+                                        "--dropout", "0.1", "--precision", precision, "--device", "cuda:0"});
+      QVERIFY2(trained.status == 0, trained.shown());
+      QVERIFY2(!trained.err.contains("deterministic"), trained.shown());
+    }
+    for (const char* run : {"1", "2", "3"}) {
+      const Outcome shown = here.run({"show", run});
+      QVERIFY2(shown.status == 0 && !shown.out.contains("the same seed"), shown.shown());
+    }
   }
 };
 
