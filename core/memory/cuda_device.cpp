@@ -31,8 +31,7 @@ caching::CUDAAllocator& allocator(int index) {
   auto* variable = static_cast<std::atomic<caching::CUDAAllocator*>*>(
       dlsym(RTLD_DEFAULT, "_ZN3c104cuda20CUDACachingAllocator9allocatorE"));
   if (variable == nullptr || variable->load() == nullptr)
-    throw Error(Error::Kind::unavailable, "--device cuda:" + std::to_string(index) +
-                                              ": LibTorch's CUDA allocator was not found in the loaded library");
+    throw gpu_missing(index, "LibTorch's CUDA allocator was not found in the loaded library");
   return *variable->load();
 }
 
@@ -257,8 +256,7 @@ std::unique_ptr<Device> open_cuda(int index, std::optional<std::uint64_t> budget
     make_handles(index);
     return make_cuda_device(index, budget);
   } catch (const c10::Error& error) {
-    throw Error(Error::Kind::unavailable,
-                "--device cuda:" + std::to_string(index) + ": " + error.what_without_backtrace());
+    throw gpu_missing(index, error.what_without_backtrace());
   }
 }
 

@@ -12,7 +12,6 @@
 #include <c10/util/Exception.h>
 #include <cuda_runtime_api.h>
 
-#include "core/base/error.h"
 #include "core/base/text.h"
 
 namespace batchscope::memory {
@@ -22,10 +21,6 @@ namespace {
 constexpr const char* driver_library = "libcuda.so.1";
 /// The oldest GPUs that LibTorch's builds for CUDA 13 have kernels for.
 constexpr int least_major = 7, least_minor = 5;
-
-Error gpu_missing(int index, const std::string& why) {
-  return {Error::Kind::unavailable, fmt::format("--device cuda:{}: {}", index, why)};
-}
 
 bool has_driver() {
   return dlopen(driver_library, RTLD_LAZY | RTLD_LOCAL) != nullptr;
@@ -75,6 +70,10 @@ void check_capability(int index) {
 }
 
 } // namespace
+
+Error gpu_missing(int index, const std::string& why) {
+  return {Error::Kind::unavailable, fmt::format("--device cuda:{}: {}", index, why)};
+}
 
 void offer_cuda() {
   if (has_driver())

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <string>
+
+#include "core/base/error.h"
+
 namespace batchscope::memory {
 
 /// Loads LibTorch's CUDA library if the machine has an NVIDIA driver. Call it before LibTorch is asked anything: it
@@ -10,5 +14,8 @@ void offer_cuda();
 /// Throws Error (unavailable), naming the option --device cuda:`index` and what is missing, unless LibTorch can use
 /// that GPU.
 void require_cuda(int index);
+
+/// The Error (unavailable) about that GPU.
+Error gpu_missing(int index, const std::string& why);
 
 } // namespace batchscope::memory

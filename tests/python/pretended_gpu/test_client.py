@@ -13,8 +13,9 @@ TRAINING = """
 import torch
 from batchscope import memory, tracer, values
 
-def network(device="cuda"):
-    return torch.nn.Sequential(torch.nn.Linear(512, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 512)).to(device)
+def training():
+    net = torch.nn.Sequential(torch.nn.Linear(512, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 512)).cuda()
+    return net, torch.optim.AdamW(net.parameters())
 
 def step(net, optimizer, batch):
     optimizer.zero_grad()
@@ -52,8 +53,7 @@ class OnAPretendedGpu(unittest.TestCase):
     def test_the_list_of_a_step_has_its_peak(self):
         """Of what is asked for: blocks of the allocator may be larger."""
         printed = run("""
-            net = network()
-            optimizer = torch.optim.AdamW(net.parameters())
+            net, optimizer = training()
             step(net, optimizer, 8)
             for batch in (16, 500):
                 torch.cuda.reset_peak_memory_stats()
@@ -76,8 +76,7 @@ class OnAPretendedGpu(unittest.TestCase):
 
     def test_a_recording_of_the_program_goes_on(self):
         printed = run("""
-            net = network()
-            optimizer = torch.optim.AdamW(net.parameters())
+            net, optimizer = training()
             torch.cuda.memory._record_memory_history()
             step(net, optimizer, 8)
             message = tracer.trace(lambda: step(net, optimizer, 16), 16, net, optimizer)
@@ -91,8 +90,7 @@ class OnAPretendedGpu(unittest.TestCase):
 
     def test_peaks_that_the_program_reads_are_its_own(self):
         printed = run("""
-            net = network()
-            optimizer = torch.optim.AdamW(net.parameters())
+            net, optimizer = training()
             step(net, optimizer, 8)
             ours = memory.CudaMemory(torch.device("cuda"))
             step(net, optimizer, 4000)
