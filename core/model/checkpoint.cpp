@@ -3,6 +3,7 @@
 #include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/alias.h>
 #include <ATen/ops/empty.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -69,16 +70,18 @@ public:
     const auto capsule = context->saved_data["segment"].toCapsule();
     const auto& segment = static_cast<const SavedSegment&>(*capsule);
     const at::Tensor saved = context->get_saved_variables().front();
-    const at::Tensor x = saved.detach().set_requires_grad(saved.requires_grad());
+    const at::Tensor input = saved.detach().set_requires_grad(saved.requires_grad());
     at::Tensor y;
     {
-      const DrawingFrom same(segment.generator, x.device());
-      const Autocast mixed(x.device(), segment.precision);
+      const DrawingFrom same(segment.generator, input.device());
+      const Autocast mixed(input.device(), segment.precision);
       const at::AutoGradMode with_gradients(true);
-      y = segment.run(x, Pass::recomputation);
+      // Autocast keeps its copy of a leaf, as of a weight, for all that read it, and then adds their gradients in the
+      // lower precision. In the pass that this repeats, the input was no leaf.
+      y = segment.run(at::alias(input), Pass::recomputation);
     }
     torch::autograd::backward({y}, gradients);
-    return {{}, {}, x.grad(), {}};
+    return {{}, {}, input.grad(), {}};
   }
 };
 

@@ -64,18 +64,16 @@ private Q_SLOTS:
     QTest::addColumn<QString>("model");
     QTest::addColumn<double>("dropout");
     QTest::addColumn<bool>("bf16");
-    for (const double dropout : {0.0, 0.3}) {
-      for (const char* model :
-           {"mlp:hidden=8", "mlp:hidden=8,layers=5", "cnn:width=4", "cnn:width=4,norm=batch", "resnet:width=4,blocks=2",
-            "resnet:width=4,blocks=1,norm=batch", "gpt:layers=3,heads=2,width=16,context=12",
-            "gpt:layers=2,heads=2,width=16,context=12,tied=1", "bert:layers=2,heads=2,width=16,context=12,mask=3",
-            "vit:layers=2,heads=2,width=16,patch=5",
-            "llama:layers=2,heads=4,kv-heads=2,width=16,context=12,head-norms=1,bias=1"})
-        QTest::addRow("%s, dropout %g", model, dropout) << QString(model) << dropout << false;
-    }
-    for (const char* model :
-         {"mlp:hidden=8,layers=2", "resnet:width=4,blocks=1,norm=batch", "gpt:layers=2,heads=2,width=16,context=12"})
-      QTest::addRow("%s in bf16", model) << QString(model) << 0.3 << true;
+    for (const bool bf16 : {false, true})
+      for (const double dropout : {0.0, 0.3})
+        for (const char* model :
+             {"mlp:hidden=8", "mlp:hidden=8,layers=5", "cnn:width=4", "cnn:width=4,norm=batch",
+              "resnet:width=4,blocks=2", "resnet:width=4,blocks=1,norm=batch",
+              "gpt:layers=3,heads=2,width=16,context=12", "gpt:layers=2,heads=2,width=16,context=12,tied=1",
+              "bert:layers=2,heads=2,width=16,context=12,mask=3", "vit:layers=2,heads=2,width=16,patch=5",
+              "llama:layers=2,heads=4,kv-heads=2,width=16,context=12,head-norms=1,bias=1"})
+          QTest::addRow("%s, dropout %g, %s", model, dropout, bf16 ? "bf16" : "fp32")
+              << QString(model) << dropout << bf16;
   }
   void changesNoBit() {
     QFETCH(QString, model);
