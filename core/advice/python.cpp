@@ -24,6 +24,10 @@ std::string comments(const Settings& settings, const std::vector<std::string>& m
   return text;
 }
 
+std::string float_setting(const Settings& settings) {
+  return settings.precision == "tf32" ? "torch.set_float32_matmul_precision(\"high\")  # TF32\n" : "";
+}
+
 std::string call(const std::string& target, const std::string& function, const Arguments& arguments) {
   std::string text = fmt::format("{} = {}(\n", target, function);
   for (const auto& [name, value] : arguments)
@@ -57,6 +61,8 @@ Arguments training_arguments(const Settings& settings) {
   arguments.emplace_back("max_grad_norm", python(settings.clip.value_or(0.0)));
   arguments.emplace_back("bf16", python(settings.precision == "bf16"));
   arguments.emplace_back("fp16", python(settings.precision == "fp16"));
+  if (settings.precision == "tf32")
+    arguments.emplace_back("tf32", "True");
   arguments.emplace_back("gradient_checkpointing", python(settings.checkpointing));
   arguments.emplace_back("dataloader_drop_last", python(settings.drop_last));
   arguments.emplace_back("seed", std::to_string(settings.seed));

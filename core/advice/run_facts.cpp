@@ -76,7 +76,8 @@ bool uses_batch_norm(const std::string& model) {
 /// Settings that both this program's runs and others may have.
 void take_common(RunFacts& facts) {
   const Json& settings = facts.settings;
-  if (const std::string precision = text_in(settings, {"precision"}); precision == "bf16" || precision == "fp16")
+  if (const std::string precision = text_in(settings, {"precision"});
+      precision == "tf32" || precision == "bf16" || precision == "fp16")
     facts.precision = precision;
   if (const auto found = settings.find("checkpointing"); found != settings.end() && found->is_boolean())
     facts.checkpointing = found->get<bool>();

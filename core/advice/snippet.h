@@ -29,7 +29,7 @@ struct Settings {
   std::int64_t steps = 0;             ///< optimizer steps of the training
   std::int64_t seed = 1;
   bool drop_last = false;
-  std::string precision = "fp32"; ///< fp32, bf16 or fp16
+  std::string precision = "fp32"; ///< fp32, tf32, bf16 or fp16
   bool checkpointing = false;
 };
 

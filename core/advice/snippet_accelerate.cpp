@@ -12,12 +12,12 @@ public:
   std::string title() const override { return "Hugging Face Accelerate"; }
 
   std::string text(const Settings& settings) const override {
-    const std::string mixed = settings.precision == "fp32" ? "no" : settings.precision;
+    const std::string mixed = settings.precision == "bf16" || settings.precision == "fp16" ? settings.precision : "no";
     return detail::comments(settings, {"Put your own model and dataset in place of `model` and `dataset`."}) +
            detail::rate_imports(settings) +
            "import torch\nfrom accelerate import Accelerator\nfrom accelerate.utils import "
            "set_seed\n\n" +
-           fmt::format("set_seed({})\n", settings.seed) +
+           fmt::format("set_seed({})\n", settings.seed) + detail::float_setting(settings) +
            detail::call("accelerator", "Accelerator",
                         {{"gradient_accumulation_steps", std::to_string(settings.accumulate)},
                          {"mixed_precision", fmt::format("\"{}\"", mixed)}}) +

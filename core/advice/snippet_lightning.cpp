@@ -28,8 +28,8 @@ public:
                                        "The loss of its training_step is " + detail::loss_function(settings) + "."}) +
            detail::rate_imports(settings) + "import lightning\nimport torch\n\n" +
            fmt::format("lightning.seed_everything({})\nbatch_size = {}\n", settings.seed, settings.micro_batch) +
-           detail::call("trainer", "lightning.Trainer", arguments) + "\n\n" + detail::rate_function(settings) +
-           "\n\ndef configure_optimizers(self):\n" +
+           detail::float_setting(settings) + detail::call("trainer", "lightning.Trainer", arguments) + "\n\n" +
+           detail::rate_function(settings) + "\n\ndef configure_optimizers(self):\n" +
            fmt::format("    optimizer = {}\n", detail::optimizer(settings, "self.parameters()")) +
            "    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)\n"
            "    return {\"optimizer\": optimizer, \"lr_scheduler\": {\"scheduler\": scheduler, \"interval\": "

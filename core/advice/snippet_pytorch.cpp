@@ -15,6 +15,7 @@ public:
   std::string text(const Settings& settings) const override {
     return detail::comments(settings, {"Put your own model and dataset in place of `model` and `dataset`."}) +
            detail::rate_imports(settings) + "import torch\n\n" + fmt::format("torch.manual_seed({})\n", settings.seed) +
+           detail::float_setting(settings) +
            fmt::format("micro_batch = {}\naccumulate = {}\n", settings.micro_batch, settings.accumulate) +
            "loader = torch.utils.data.DataLoader(\n"
            "    dataset, batch_size=micro_batch * accumulate, shuffle=True, " +
@@ -42,7 +43,7 @@ private:
   static std::string forward(const Settings& settings) {
     const std::string loss = "loss_function(model(part), wanted) * len(part) / len(inputs)\n";
     std::string text;
-    if (settings.precision == "fp32")
+    if (settings.precision == "fp32" || settings.precision == "tf32")
       text = "            loss = " + loss;
     else
       text = fmt::format("            with torch.autocast(part.device.type, torch.{}):\n                loss = {}",

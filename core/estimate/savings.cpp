@@ -38,7 +38,10 @@ constexpr std::array changes{
            [](Training& training) {
              return std::exchange(training.precision, Training::Precision::mixed) == Training::Precision::fp32;
            },
-           [](run::RunSpec& spec) { return std::exchange(spec.precision, "bf16") == "fp32"; }},
+           [](run::RunSpec& spec) {
+             const std::string before = std::exchange(spec.precision, "bf16");
+             return before == "fp32" || before == "tf32";
+           }},
     Change{"adam8bit", "8-bit Adam",
            [](Training& training) {
              return std::exchange(training.optimizer, Training::Optimizer::adam8bit) == Training::Optimizer::adam;

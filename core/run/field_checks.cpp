@@ -139,9 +139,13 @@ void check_device(const RunSpec& spec) {
 }
 
 void check_precision(const RunSpec& spec) {
-  if (spec.precision == "fp16" && spec.device == "cpu")
+  if (spec.device != "cpu")
+    return;
+  if (spec.precision == "fp16")
     throw input_error("--precision: fp16 is not accepted with --device cpu; accepted: fp32, bf16 (which takes the same "
                       "memory as fp16)");
+  if (spec.precision == "tf32")
+    throw input_error("--precision: tf32 is not accepted with --device cpu; accepted: fp32, bf16");
 }
 
 void check_dropout(const RunSpec& spec) {

@@ -81,7 +81,7 @@ struct RunSpec {
   double dropout = 0;                   ///< 0 <= p < 1
   double label_smoothing = 0;           ///< 0 <= s < 1
   bool checkpointing = false;           ///< activation checkpointing
-  std::string precision = "fp32";       ///< of forward passes: fp32, bf16, fp16 (GPU only); weights stay in fp32
+  std::string precision = "fp32";       ///< of forward passes: fp32, bf16, and on GPUs tf32, fp16; weights stay in fp32
   std::optional<double> ema;            ///< 0 < decay < 1 of averaged weights; unset: none
   std::string batch_norm_rule = "none"; ///< or inverse
   std::string regularization_rule = "none";

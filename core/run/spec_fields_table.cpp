@@ -542,9 +542,10 @@ const std::vector<SpecField>& spec_fields() {
        .member = as<ChoiceForm>([](auto& spec) -> auto& { return spec.precision; }),
        .label = "Precision",
        .placeholder = "P",
-       .choices = {"fp32", "bf16", "fp16"},
+       .choices = {"fp32", "tf32", "bf16", "fp16"},
        .help = "Precision of matrix products, convolutions and attention in forward passes: fp32, bf16 or fp16 (GPU "
-               "only, with a loss scale that adapts itself); weights, gradients, optimizer and loss stay in fp32",
+               "only, with a loss scale that adapts itself); weights, gradients, optimizer and loss stay in fp32. tf32 "
+               "(GPU only) is fp32 with faster products of 10 bits of mantissa, and its memory is that of fp32",
        .default_text = "fp32",
        .group = "Device",
        .advanced = true,

@@ -70,6 +70,7 @@ public:
       : spec_((check(spec), spec)), model_(run::parse_model(spec.model)), data_(open_checked_data(spec, model_, pool)) {
     check_sizes();
     apply_torch_settings(); // before the first tensor
+    use_tf32(spec_.precision == "tf32");
     about_field("device", [&] { device_ = memory::open_device(spec_.device, spec_.memory_budget); });
     learner_ = std::make_unique<Learner>(spec_, data_, *device_);
     device_->release_cache();

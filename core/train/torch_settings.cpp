@@ -38,6 +38,12 @@ void apply_torch_settings() {
   torch::jit::setAutocastMode(false);
 }
 
+void use_tf32(bool on) {
+  const at::Float32Precision precision = on ? at::Float32Precision::TF32 : at::Float32Precision::IEEE;
+  for (const at::Float32Op what : {at::Float32Op::CONV, at::Float32Op::RNN, at::Float32Op::MATMUL})
+    at::globalContext().setFloat32Precision(at::Float32Backend::CUDA, what, precision);
+}
+
 bool is_for_determinism(const std::exception& error) {
   return std::string_view(error.what()).find(not_deterministic) != std::string_view::npos;
 }

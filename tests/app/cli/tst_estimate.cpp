@@ -214,6 +214,7 @@ private Q_SLOTS:
     row("quantized without adapters", {"--parameters", "1e6", "--layers", "1", "--hidden", "8", "--precision", "4bit"},
         "--lora-rank");
     row("precision of a dry run", {"--model", "cnn", "--precision", "4bit"}, "--precision: \"4bit\"");
+    row("tf32 on the host", {"--model", "cnn", "--precision", "tf32"}, "--precision: tf32 is not accepted with");
     row("fp16 on the host", {"--model", "cnn", "--precision", "fp16"}, "--precision: fp16 is not accepted with");
     row("another training",
         {"--parameters", "1e6", "--layers", "1", "--hidden", "64", "--precision", "fp16", "--verify"}, "--verify");

@@ -68,6 +68,7 @@ def construct(snippet):
     text = snippet["text"]
     if not torch.cuda.is_available():  # which TrainingArguments expects for 16 bit, unless told so
         text = text.replace("    bf16=True,\n", "    bf16=True,\n    use_cpu=True,\n")
+        text = text.replace("    tf32=True,\n", "")  # which it refuses
     exec(compile(text, snippet["for"], "exec"), names)
     check = {"transformers": check_arguments, "unsloth": check_arguments, "lightning": check_trainer}
     check.get(snippet["for"], check_loop)(names, snippet["settings"])

@@ -62,6 +62,9 @@ std::vector<Settings> all_settings() {
   adam.precision = "bf16";
   adam.remarks = {"A remark\nwith a line break"};
   all.push_back(adam);
+  Settings products = plain();
+  products.precision = "tf32";
+  all.push_back(products);
   Settings numbers = plain();
   numbers.optimizer = "rmsprop";
   numbers.predicts_numbers = true;
