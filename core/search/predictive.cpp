@@ -19,6 +19,7 @@ constexpr double certain_error_reserved = 5e-3;
 constexpr double first_slack = 0.001; // initial allowance for the model's error, as a fraction of the memory
 /// Fraction of the memory of a size by which a model of traces may fall short before it is given up.
 constexpr double most_misleading = 0.05;
+constexpr int most_single_steps = 2;    ///< to the next size
 constexpr int most_broken_promises = 2; ///< of such a model
 /// Memory that the first large size leaves free, whatever the margin: it shows how right the model is.
 constexpr double min_margin = 0.1;
@@ -45,7 +46,7 @@ public:
   std::optional<Proposal> propose() override {
     if (over_ || settled())
       return std::nullopt;
-    const std::int64_t batch = *next_batch();
+    const std::int64_t batch = climbing(*next_batch());
     return Proposal{batch, true, predict(batch)};
   }
 
@@ -61,6 +62,7 @@ public:
         give_up_misleading(probe.batch, *options_.budget_bytes);
       return;
     }
+    climbed_ = probe.batch == fits_ + 1 ? climbed_ + 1 : 0;
     if (probe.batch > fits_ && probe.peak_bytes)
       largest_peak_ = *probe.peak_bytes;
     fits_ = std::max(fits_, probe.batch);
@@ -182,6 +184,13 @@ private:
     return is_doubtful(fits_ + 1) ? std::optional(fits_ + 1) : std::nullopt;
   }
 
+  /// A model that is wrong by little may name the next size again and again: then in larger and larger steps.
+  std::int64_t climbing(std::int64_t next) const {
+    if (next != fits_ + 1 || climbed_ < most_single_steps)
+      return next;
+    return std::clamp(fits_ + (std::int64_t{1} << std::min(climbed_, 30)), next, highest());
+  }
+
   /// About the safe size: it is run before larger ones, and shows how right the model of small ones is.
   std::int64_t with_margin() const {
     return std::max(largest_within(room_with_margin(short_of_margin), fits_ + 1, highest()), fits_ + 1);
@@ -277,6 +286,7 @@ private:
   FinderOptions options_;
   std::int64_t fits_ = 0;        ///< largest that fitted
   std::int64_t fails_ = unknown; ///< smallest that did not
+  int climbed_ = 0;              ///< sizes in a row that fitted and were the next one
   int broken_promises_ = 0;      ///< sizes that failed although the model predicted a fit
   bool over_ = false;
   double last_error_ = 1;

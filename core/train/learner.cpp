@@ -1,14 +1,18 @@
 #include "core/train/detail/learner.h"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include <ATen/core/Reduction.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/_foreach_norm.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/mse_loss.h>
 #include <ATen/ops/scalar_tensor.h>
@@ -57,16 +61,17 @@ at::ScalarType precision_of(const run::RunSpec& spec) {
   return spec.precision == "bf16" ? at::kBFloat16 : spec.precision == "fp16" ? at::kHalf : at::kFloat;
 }
 
-/// The value of a scalar, for which the device is waited for; 0 on `meta`.
-double value_of(const at::Tensor& scalar) {
-  return scalar.is_meta() ? 0.0 : scalar.item<double>();
-}
+/// Loss and gradient norm, and if they are asked for the norm of a part and the loss scale; then a sum of each stream.
+constexpr std::int64_t most_figures = 4;
+/// From here on kernels behave alike.
+constexpr std::int64_t warm_up_examples = 8;
 
 } // namespace
 
 Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device& device)
     : data_(std::move(data)), device_(device), where_(torch_device(device)), label_smoothing_(spec.label_smoothing),
-      batch_norm_follows_(spec.batch_norm_rule == "inverse"), precision_(precision_of(spec)), draw_{.seed = spec.seed} {
+      batch_norm_follows_(spec.batch_norm_rule == "inverse"), precision_(precision_of(spec)), draw_{.seed = spec.seed},
+      figures_(where_, most_figures + static_cast<std::int64_t>(data_.train->shape().streams)) {
   const std::uint64_t refused = device_.readings().refused;
   try {
     device_.enter(Phase::setup);
@@ -82,6 +87,11 @@ Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device&
       averages_.emplace(model_->parameters(), *spec.ema);
     if (precision_ == at::kHalf)
       scaler_.emplace(where_);
+    if (where_.is_cuda()) {
+      clip_share_ = at::empty({}, at::TensorOptions(at::kFloat).device(where_));
+      for (const at::Tensor& buffer : model_->buffers())
+        moved_buffers_.push_back(at::empty_like(buffer));
+    }
     if (where_.is_meta())
       return; // nothing is drawn
     generator_ = at::globalContext().defaultGenerator(where_);
@@ -185,14 +195,9 @@ at::Tensor Learner::loss_sum_by_stream(const at::Tensor& logits, const Batch& ba
   return each.sum();
 }
 
-/// Waits for the device.
-std::vector<double> Learner::take_stream_losses(const std::vector<MicroBatch>& window) {
-  const at::Tensor sums = std::exchange(stream_losses_, at::Tensor());
-  std::vector<double> means;
-  if (!sums.defined() || sums.is_meta())
-    return means;
-  const memory::NotCounted own;
-  const at::Tensor values = sums.to(at::kCPU);
+/// Of each stream the loss terms in this window.
+std::vector<std::int64_t> Learner::stream_terms(const std::vector<MicroBatch>& window) const {
+  std::vector<std::int64_t> all;
   std::int64_t first = 0;
   for (const data::Stream& stream : data_.train->streams()) {
     std::int64_t terms = 0;
@@ -200,10 +205,10 @@ std::vector<double> Learner::take_stream_losses(const std::vector<MicroBatch>& w
       for (const std::int64_t& example : micro)
         if (example >= first && example < first + stream.examples)
           terms += data_.train->layout(MicroBatch(&example, 1)).loss_terms;
-    means.push_back(values.const_data_ptr<double>()[means.size()] / static_cast<double>(terms)); // 0 / 0 for no term
+    all.push_back(terms);
     first += stream.examples;
   }
-  return means;
+  return all;
 }
 
 void Learner::accumulate(MicroBatch examples, std::int64_t terms) {
@@ -226,13 +231,27 @@ void Learner::accumulate(MicroBatch examples, std::int64_t terms) {
   tag_gradients();
 }
 
+void Learner::warm_up() {
+  if (!where_.is_cuda())
+    return;
+  const Moved before = copy_moved();
+  std::vector<std::int64_t> first(static_cast<std::size_t>(std::min(warm_up_examples, data_.train->size())));
+  std::iota(first.begin(), first.end(), 0);
+  try {
+    attempt({first});
+  } catch (const Error&) { // which the training will meet, too
+  }
+  undo(before);
+  device_.release_cache();
+}
+
 Attempt Learner::attempt(const std::vector<MicroBatch>& window, bool measure_noise) {
   Attempt result;
   for (const MicroBatch& micro : window)
     result.tokens += data_.train->layout(micro).loss_terms;
-  schedule::GradientNorms norms;
   const std::uint64_t refused_before = device_.readings().refused;
-  const Moved before = copy_moved();
+  const Moved before = set_aside();
+  std::vector<at::Tensor> of_part;
   MicroBatch current;
   bool again = false;
   try {
@@ -241,20 +260,17 @@ Attempt Learner::attempt(const std::vector<MicroBatch>& window, bool measure_noi
     for (const MicroBatch& micro : window) {
       current = micro;
       accumulate(micro, result.tokens);
-      if (measure_noise && window.size() > 1 && norms.part == 0)
-        norms = norms_of_part(micro, result.tokens);
-      norms.whole += static_cast<std::int64_t>(micro.size());
+      if (measure_noise && window.size() > 1 && of_part.empty()) {
+        of_part.push_back(gradient_norm());
+        if (scaler_)
+          of_part.push_back(scaler_->scale()); // the gradients are unscaled at the end of the window
+      }
     }
     if (scaler_)
       scaler_->unscale(gradients());
     norm_ = gradient_norm();
-    result.grad_norm = norm_;
-    if (norms.part > 0) {
-      norms.whole_squared = norm_ * norm_;
-      result.norms = norms;
-    }
-    result.loss = take_window_loss() / static_cast<double>(result.tokens);
-    result.stream_losses = take_stream_losses(window);
+    figured_ = {.tokens = result.tokens};
+    send_figures(window, of_part);
     return result;
   } catch (const std::exception& error) {
     again = not_deterministic_.empty() && is_for_determinism(error);
@@ -270,6 +286,58 @@ Attempt Learner::attempt(const std::vector<MicroBatch>& window, bool measure_noi
     return result;
   go_without_determinism();
   return attempt(window, measure_noise);
+}
+
+/// The figures of an attempt that has made all gradients of its window.
+void Learner::send_figures(const std::vector<MicroBatch>& window, const std::vector<at::Tensor>& of_part) {
+  for (const MicroBatch& micro : window)
+    figured_.whole += static_cast<std::int64_t>(micro.size());
+  if (!of_part.empty()) {
+    figured_.part = static_cast<std::int64_t>(window.front().size());
+    figured_.part_tokens = data_.train->layout(window.front()).loss_terms;
+  }
+  const memory::NotCounted own;
+  std::vector<at::Tensor> all{
+      window_losses_.size() == 1 ? window_losses_.front() : at::stack(window_losses_).sum(at::kDouble), norm_};
+  all.insert(all.end(), of_part.begin(), of_part.end());
+  if (stream_losses_.defined()) {
+    figured_.stream_terms = stream_terms(window);
+    all.push_back(stream_losses_);
+  }
+  figures_.send(all);
+  window_losses_.clear();
+  stream_losses_ = at::Tensor();
+}
+
+Computed Learner::computed() {
+  const std::vector<double>& values = figures_.read();
+  auto next = values.begin();
+  Computed result;
+  result.loss = *next++ / static_cast<double>(figured_.tokens);
+  result.grad_norm = *next++;
+  if (figured_.part > 0) {
+    const double of_part = *next++;
+    const double scale = scaler_ ? *next++ : 1;
+    const double norm =
+        of_part / scale * static_cast<double>(figured_.tokens) / static_cast<double>(figured_.part_tokens);
+    result.norms = {.part = figured_.part,
+                    .whole = figured_.whole,
+                    .part_squared = norm * norm,
+                    .whole_squared = result.grad_norm * result.grad_norm};
+  }
+  for (const std::int64_t terms : figured_.stream_terms)
+    result.stream_losses.push_back(*next++ / static_cast<double>(terms)); // 0 / 0 for no term
+  return result;
+}
+
+Learner::Moved Learner::set_aside() {
+  if (!where_.is_cuda())
+    return copy_moved();
+  if (!moved_buffers_.empty()) {
+    const at::NoGradGuard no_grad;
+    at::_foreach_copy_(moved_buffers_, model_->buffers());
+  }
+  return {moved_buffers_, model_->draws() ? generator_.get_state() : at::Tensor()};
 }
 
 Learner::Moved Learner::copy_moved() const {
@@ -350,28 +418,11 @@ Attempt Learner::gave_up(const std::exception& error, std::uint64_t refused_befo
   return result;
 }
 
-/// One synchronization with the device, however many micro batches there were.
-double Learner::take_window_loss() {
-  const at::Tensor sum =
-      window_losses_.size() == 1 ? window_losses_.front() : at::stack(window_losses_).sum(at::kDouble);
-  window_losses_.clear();
-  return value_of(sum);
-}
-
 void Learner::tag_gradients() {
   for (const at::Tensor& parameter : model_->parameters()) {
     if (parameter.grad().defined())
       device_.retag(parameter.grad().storage().data(), telemetry::Use::gradients);
   }
-}
-
-/// After its backward pass, if it is the first of a window with this many loss terms: the gradients so far are its part
-/// of the window's mean.
-schedule::GradientNorms Learner::norms_of_part(MicroBatch examples, std::int64_t terms) {
-  const auto own_terms = static_cast<double>(data_.train->layout(examples).loss_terms);
-  const double scale = scaler_ ? value_of(scaler_->scale()) : 1; // they are unscaled at the end of the window
-  const double norm = gradient_norm() / scale * static_cast<double>(terms) / own_terms;
-  return {.part = static_cast<std::int64_t>(examples.size()), .part_squared = norm * norm};
 }
 
 std::vector<at::Tensor> Learner::gradients() const {
@@ -381,10 +432,19 @@ std::vector<at::Tensor> Learner::gradients() const {
   return all;
 }
 
-double Learner::gradient_norm() {
+at::Tensor Learner::gradient_norm() {
   device_.enter(Phase::update);
   const at::NoGradGuard no_grad;
-  return value_of(at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients(), 2))));
+  return at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients(), 2)));
+}
+
+void Learner::clip_gradients(const std::vector<at::Tensor>& all, double highest) {
+  if (where_.is_cuda()) { // without asking whether they are above it, for which the host would have to wait
+    clip_share_.fill_(highest).div_(norm_).clamp_max_(1.0);
+    at::_foreach_mul_(all, clip_share_);
+  } else if (const double norm = computed().grad_norm; norm > highest) {
+    at::_foreach_mul_(all, highest / norm);
+  }
 }
 
 void Learner::update(double learning_rate, double weight_decay, std::optional<double> clip) {
@@ -393,8 +453,8 @@ void Learner::update(double learning_rate, double weight_decay, std::optional<do
   const memory::NotCounted own;
   {
     const std::vector<at::Tensor> all = gradients();
-    if (clip && norm_ > *clip)
-      at::_foreach_mul_(all, *clip / norm_);
+    if (clip)
+      clip_gradients(all, *clip);
     const auto found = scaler_ ? std::optional(scaler_->found()) : std::nullopt;
     optimizer_->step(all, learning_rate, weight_decay, found);
     if (averages_)
@@ -406,6 +466,7 @@ void Learner::update(double learning_rate, double weight_decay, std::optional<do
 }
 
 void Learner::drop_gradients() {
+  norm_ = at::Tensor();
   for (const at::Tensor& parameter : model_->parameters())
     parameter.mutable_grad() = at::Tensor();
 }

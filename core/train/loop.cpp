@@ -121,20 +121,21 @@ bool Loop::make(const schedule::PlannedStep& step) {
       step.learning_rate,
       schedule::scaled_weight_decay(options_.weight_decay, options_.regularization, step.nominal_effective, reference),
       options_.clip);
+  const Computed computed = learner_.computed();
   before_.largest_nominal = std::max(before_.largest_nominal, step.batch);
   before_.longest = std::max(before_.longest, outcome.longest);
   const memory::Readings after = device.readings();
-  report(step, outcome, after);
+  report(step, outcome, computed, after);
   if (!learner_.not_deterministic().empty() && !std::exchange(said_not_deterministic_, true))
     send(telemetry::Lint{
         telemetry::because(telemetry::Words::not_deterministic, {{"error", learner_.not_deterministic()}})});
-  if (outcome.norms)
-    if (const auto noise = progression_.add_gradient_norms(*outcome.norms))
+  if (computed.norms)
+    if (const auto noise = progression_.add_gradient_norms(*computed.norms))
       send(telemetry::ValuesOnly{}, {{telemetry::noise_scale, *noise}});
-  progression_.done({.loss = outcome.loss,
+  progression_.done({.loss = computed.loss,
                      .vram_fraction = static_cast<double>(after.peak) / static_cast<double>(after.limit),
                      .tokens = options_.progression.has_tokens ? outcome.tokens : 0,
-                     .stream_losses = outcome.stream_losses});
+                     .stream_losses = computed.stream_losses});
   return true;
 }
 

@@ -44,18 +44,19 @@ void Loop::send_at(std::int64_t step, telemetry::EventBody body, std::vector<std
   sink_.event(std::move(event));
 }
 
-void Loop::report(const schedule::PlannedStep& step, const StepOutcome& outcome, const memory::Readings& readings) {
+void Loop::report(const schedule::PlannedStep& step, const StepOutcome& outcome, const Computed& computed,
+                  const memory::Readings& readings) {
   telemetry::StepRecord record = schedule::planned_record(step);
   record.micro_batch = outcome.largest_micro;
   record.micro_batches = outcome.micro_batches;
-  record.loss = outcome.loss;
-  record.grad_norm = outcome.grad_norm;
+  record.loss = computed.loss;
+  record.grad_norm = computed.grad_norm;
   record.seconds = seconds_since_start();
   record.allocated_bytes = static_cast<std::int64_t>(readings.in_use);
   record.reserved_bytes = static_cast<std::int64_t>(readings.reserved);
   record.peak_bytes = static_cast<std::int64_t>(readings.peak);
   record.device_bytes = readings.device_wide ? static_cast<std::int64_t>(*readings.device_wide) : -1;
-  add_streams(record, step.takes, outcome);
+  add_streams(record, step.takes, computed);
   processors_.add_to(record);
   largest_micro_ = std::max(largest_micro_, outcome.largest_micro);
   progress_.take(record);
@@ -69,7 +70,7 @@ void Loop::report(const schedule::PlannedStep& step, const StepOutcome& outcome,
 }
 
 /// A stream without examples in the step has no loss in it.
-void Loop::add_streams(telemetry::StepRecord& record, const data::StepTakes& takes, const StepOutcome& outcome) const {
+void Loop::add_streams(telemetry::StepRecord& record, const data::StepTakes& takes, const Computed& computed) const {
   const std::vector<data::Stream>& streams = options_.progression.sampler.streams;
   for (std::size_t i = 0; i < takes.streams.size(); ++i) {
     const data::StreamTake& take = takes.streams[i];
@@ -78,7 +79,7 @@ void Loop::add_streams(telemetry::StepRecord& record, const data::StepTakes& tak
       record.more.emplace_back(telemetry::stream_series(series, streams[i].name), value);
     };
     if (take.count > 0)
-      add("loss", outcome.stream_losses.at(i));
+      add("loss", computed.stream_losses.at(i));
     add("train_coverage", static_cast<double>(take.seen_in_epoch) / size);
     add("epoch", static_cast<double>(take.seen_in_total) / size);
     add("examples", static_cast<double>(take.count));

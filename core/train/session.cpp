@@ -75,6 +75,7 @@ public:
     learner_ = std::make_unique<Learner>(spec_, data_, *device_);
     device_->release_cache();
     baseline_ = device_->readings().in_use;
+    learner_->warm_up();
     if (spec_.batch.kind == run::BatchChoice::Kind::number)
       batch_ = spec_.batch.number;
   }

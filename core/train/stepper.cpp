@@ -70,11 +70,7 @@ std::vector<MicroBatch> Stepper::split(const std::vector<MicroBatch>& nominal, b
 StepOutcome Stepper::succeeded(const Attempt& attempt, const std::vector<MicroBatch>& window) {
   StepOutcome outcome;
   outcome.ready = true;
-  outcome.loss = attempt.loss;
-  outcome.grad_norm = attempt.grad_norm;
   outcome.tokens = attempt.tokens;
-  outcome.stream_losses = attempt.stream_losses;
-  outcome.norms = attempt.norms;
   outcome.largest_micro = largest(window);
   for (const MicroBatch& micro : window)
     outcome.longest = std::max(outcome.longest, learner_.train_data().layout(micro).length);

@@ -16,6 +16,9 @@ using Clock = std::chrono::steady_clock;
 
 /// Minimum duration of a timed stretch, which has at least one step.
 constexpr double stretch_seconds = 0.2;
+/// Steps until a caching allocator has split its blocks as it goes on to: what fits in the first ones of a size may not
+/// find a piece that is large enough in the third.
+constexpr int steps_to_settle = 3;
 
 } // namespace
 
@@ -51,6 +54,7 @@ bool LearnerTrials::step() {
   if (attempt.out_of_memory)
     return false;
   learner_.update(options_.learning_rate, options_.weight_decay, options_.clip);
+  learner_.computed(); // for which a training waits, too
   return true;
 }
 
@@ -76,9 +80,13 @@ search::Probe LearnerTrials::run(const search::Proposal& proposal) {
 
 /// The first step at a size includes one-time allocations (kernels' caches); the last is what a run repeats.
 bool LearnerTrials::run_steps(bool trace, search::Probe& probe) {
-  if (!step() || (!std::exchange(warm_, true) && !step()))
-    return false;
   memory::Device& device = learner_.device();
+  int before = std::exchange(warm_, true) ? 1 : 2;
+  if (device.kind() == memory::DeviceKind::cuda)
+    before = std::max(before, steps_to_settle);
+  for (int i = 0; i < before; ++i)
+    if (!step())
+      return false;
   if (trace)
     device.reset_peak();
   const bool traced = trace && device.start_trace();

@@ -94,6 +94,40 @@ private Q_SLOTS:
     QCOMPARE(here.run(small + QStringList{"cuda:0", "--memory-budget", "2.5GB"}).status, 0);
   }
 
+  /// In a run that begins with it, too, and after as many steps as the allocator needs to settle.
+  void sizesFoundHold_data() {
+    QTest::addColumn<QStringList>("options");
+    const QString images = "synthetic:examples=20000,shape=3x32x32,classes=10",
+                  texts = "synthetic:examples=6000,vocabulary=5000";
+    QTest::newRow("llama") << QStringList{
+        "--model", "llama:layers=4,heads=4,width=256,context=256", "--data", texts, "--memory-budget", "5GB"};
+    QTest::newRow("gpt, checkpointing") << QStringList{"--model",         "gpt:layers=3,heads=4,width=128,context=128",
+                                                       "--data",          texts,
+                                                       "--memory-budget", "900MB",
+                                                       "--precision",     "bf16",
+                                                       "--checkpointing"};
+    QTest::newRow("cnn") << QStringList{"--model", "cnn:width=32", "--data", images, "--memory-budget", "500MB"};
+    QTest::newRow("vit, fp16") << QStringList{"--model",         "vit:layers=4,heads=4,width=128,patch=4",
+                                              "--data",          images,
+                                              "--memory-budget", "700MB",
+                                              "--precision",     "fp16"};
+  }
+  void sizesFoundHold() {
+    QFETCH(QStringList, options);
+    const OnGpus here({.name = "a GPU", .memory_bytes = 40 * gb});
+    options += {"--device", "cuda:0"};
+    const Outcome found = here.run(QStringList{"find", "--json", "--no-timings"} + options);
+    QVERIFY2(found.status == 0, found.shown());
+    const int largest = found.json()["largest"].toInt();
+    const auto trained = [&](int batch) {
+      return here.run(QStringList{"train", "--batch", QString::number(batch), "--steps", "12", "--on-oom", "fail"} +
+                      options);
+    };
+    const Outcome fits = trained(largest);
+    QVERIFY2(fits.status == 0, fits.shown());
+    QCOMPARE(trained(largest + 1).status, 1);
+  }
+
   /// Operators without a deterministic implementation would be refused, and the run would say that it goes on without.
   void modelsAreDeterministic_data() {
     QTest::addColumn<QString>("model");

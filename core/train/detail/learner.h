@@ -18,6 +18,7 @@
 #include "core/run/run_spec.h"
 #include "core/schedule/gradient_noise.h"
 #include "core/train/detail/averaged_weights.h"
+#include "core/train/detail/figures.h"
 #include "core/train/detail/loss_scaler.h"
 #include "core/train/detail/optimizer.h"
 
@@ -29,16 +30,19 @@ using MicroBatch = std::span<const std::int64_t>;
 /// Result of computing the gradients of a whole accumulation window.
 struct Attempt {
   bool out_of_memory = false;
-  // If it succeeded:
-  double loss = 0;                   ///< mean over all loss terms of the window
-  double grad_norm = 0;              ///< before clipping
-  std::int64_t tokens = 0;           ///< loss terms of the window
-  std::vector<double> stream_losses; ///< mean of each stream of the data, NaN for one without examples in the window
-  std::optional<schedule::GradientNorms> norms; ///< of its first micro batch and of all; if they were asked for
+  std::int64_t tokens = 0; ///< loss terms of the window
   // If memory ran out:
   MicroBatch failed;              ///< the micro batch of the window that did not fit
   std::int64_t failed_length = 0; ///< its longest example (1 if examples have no length)
   memory::OutOfMemoryInfo info;
+};
+
+/// What an attempt that succeeded has computed.
+struct Computed {
+  double loss = 0;                   ///< mean over all loss terms of the window
+  double grad_norm = 0;              ///< before clipping
+  std::vector<double> stream_losses; ///< mean of each stream of the data, NaN for one without examples in the window
+  std::optional<schedule::GradientNorms> norms; ///< of its first micro batch and of all; if they were asked for
 };
 
 /// Loss and correct predictions of one evaluation batch.
@@ -56,9 +60,15 @@ public:
   Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device& device);
   ~Learner();
 
+  /// On a GPU makes a small step that changes nothing. What libraries allocate once, as cuBLAS its workspace, then lies
+  /// in blocks of its own. Among those of a large first step it would leave less room for the next one, so that a size
+  /// that a search has found would not hold in a run that begins with it.
+  void warm_up();
   /// Forward and backward over every micro batch; the gradients are those of the mean over all loss terms of the
   /// window. `measure_noise`: of a window of several micro batches, also the norm of the first one's gradients.
   Attempt attempt(const std::vector<MicroBatch>& window, bool measure_noise = false);
+  /// Of the last attempt, which must have succeeded. Waits for a GPU, so after the update: it has that to do then.
+  Computed computed();
   /// LibTorch's words, once an operator was met without which a seed does not give the same bits; else empty.
   const std::string& not_deterministic() const { return not_deterministic_; }
   /// Allocation trace of a step with these examples, without the update. Restores all state, as a failed attempt does.
@@ -114,11 +124,11 @@ private:
   at::Tensor losses(const at::Tensor& logits, const at::Tensor& target, double label_smoothing,
                     at::Reduction::Reduction reduction) const;
   at::Tensor loss_sum_by_stream(const at::Tensor& logits, const Batch& batch);
-  std::vector<double> take_stream_losses(const std::vector<MicroBatch>& window);
+  std::vector<std::int64_t> stream_terms(const std::vector<MicroBatch>& window) const;
   void accumulate(MicroBatch examples, std::int64_t terms);
-  double take_window_loss();
-  double gradient_norm();
-  schedule::GradientNorms norms_of_part(MicroBatch examples, std::int64_t terms);
+  void send_figures(const std::vector<MicroBatch>& window, const std::vector<at::Tensor>& of_part);
+  at::Tensor gradient_norm();
+  void clip_gradients(const std::vector<at::Tensor>& all, double highest);
   void tag_gradients();
   void drop_gradients();
   void finish_broken_backward();
@@ -128,6 +138,8 @@ private:
     at::Tensor generator; ///< undefined if nothing draws from it
   };
   Moved copy_moved() const;
+  /// On a GPU without waiting for it, into memory that the next call writes to, too.
+  Moved set_aside();
   void undo(const Moved& before);
   Attempt gave_up(const std::exception& error, std::uint64_t refused_before, MicroBatch failed);
 
@@ -145,7 +157,17 @@ private:
   data::AugmentationDraw draw_;
   std::vector<at::Tensor> window_losses_; ///< sums of the micro batches so far, on the device
   at::Tensor stream_losses_;              ///< sums of the streams so far, on the device; undefined before the first
-  double norm_ = 0;
+  at::Tensor norm_;                       ///< of the last attempt's gradients, on the device
+  at::Tensor clip_share_;                 ///< on a GPU, where clip_gradients() computes it
+  std::vector<at::Tensor> moved_buffers_; ///< of set_aside(), on a GPU
+  Figures figures_;
+  /// What the figures of the last attempt are of.
+  struct {
+    std::int64_t tokens = 0;
+    std::vector<std::int64_t> stream_terms; ///< empty: the data are one stream
+    std::int64_t part = 0, whole = 0;       ///< examples; part 0: its norm was not asked for
+    std::int64_t part_tokens = 0;
+  } figured_;
   std::string not_deterministic_;
 };
 

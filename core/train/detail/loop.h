@@ -68,8 +68,9 @@ private:
   void close_control();
   bool make(const schedule::PlannedStep& step);
   StepOutcome attempt(const schedule::PlannedStep& step);
-  void report(const schedule::PlannedStep& step, const StepOutcome& outcome, const memory::Readings& readings);
-  void add_streams(telemetry::StepRecord& record, const data::StepTakes& takes, const StepOutcome& outcome) const;
+  void report(const schedule::PlannedStep& step, const StepOutcome& outcome, const Computed& computed,
+              const memory::Readings& readings);
+  void add_streams(telemetry::StepRecord& record, const data::StepTakes& takes, const Computed& computed) const;
   void report_out_of_memory(const OutOfMemory& event, bool tried_again);
   void report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::OutOfMemoryInfo& info);
   void report_schedule(const schedule::ScheduleEvent& event);

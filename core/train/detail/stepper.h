@@ -30,15 +30,11 @@ struct OutOfMemory {
 /// Result of computing the gradients of one step.
 struct StepOutcome {
   bool ready = false; ///< gradients are available; if not, `failure` says why
-  double loss = 0;
-  double grad_norm = 0;
   std::int64_t tokens = 0;
-  std::vector<double> stream_losses; ///< see Attempt
   std::int64_t largest_micro = 0;
   std::int64_t longest = 0; ///< longest example of the step; 1 if examples have no length
   std::int64_t micro_batches = 0;
-  std::optional<schedule::GradientNorms> norms; ///< if they were asked for and could be measured
-  std::vector<OutOfMemory> out_of_memory;       ///< in order
+  std::vector<OutOfMemory> out_of_memory; ///< in order
   std::string failure;
 };
 

@@ -76,13 +76,13 @@ private Q_SLOTS:
       Learner learner(spec, data::open_data(spec.data), *device);
       const std::vector<std::int64_t> indices{0, 1, 2, 3, 4, 5, 6, 7};
       const auto before = learner.snapshot();
-      const Attempt attempt = learner.attempt({indices});
-      learner.update(1.0, 0.0, attempt.grad_norm / 2);
+      learner.attempt({indices});
+      learner.update(1.0, 0.0, learner.computed().grad_norm / 2);
       const auto after = learner.snapshot();
       double moved = 0;
       for (std::size_t i = 0; i < before->parameters.size(); ++i)
         moved += (after->parameters[i] - before->parameters[i]).square().sum().item().toDouble();
-      return std::pair(attempt.grad_norm, std::sqrt(moved));
+      return std::pair(learner.computed().grad_norm, std::sqrt(moved));
     };
     const auto [full_norm, full_step] = step("fp32");
     const auto [half_norm, half_step] = step("fp16");
