@@ -17,6 +17,8 @@ constexpr std::size_t lt_result_bytes =
     64 + 8 + 4;                           ///< of cublasLtMatmulHeuristicResult_t: algorithm, workspace, status
 constexpr int cudnn_plan_workspace = 402; ///< CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE
 constexpr int cudnn_int64 = 3;            ///< CUDNN_TYPE_INT64
+constexpr int cudnn_int32 = 23;           ///< CUDNN_TYPE_INT32, as of the shared memory that an engine needs
+constexpr int cudnn_version = 92600;
 
 /// Handles are only passed back.
 int make_handle(void** handle) {
@@ -98,7 +100,14 @@ int cudnnCreate(void** handle) {
 }
 
 std::size_t cudnnGetVersion() {
-  return 92600;
+  return cudnn_version;
+}
+
+/// Of cudnnGetVersion(): 0 the major, 1 the minor version, 2 the level of patches.
+int cudnnGetProperty(int which, int* value) {
+  const int parts[] = {cudnn_version / 10000, cudnn_version / 100 % 100, cudnn_version % 100};
+  *value = parts[which];
+  return success;
 }
 
 const char* cudnnGetErrorString(int) {
@@ -123,6 +132,8 @@ int cudnnBackendGetAttribute(void*, int name, int type, long asked, long* count,
     std::memcpy(values, &workspace, sizeof workspace);
   else if (type == cudnn_int64)
     std::memset(values, 0, sizeof(long));
+  else if (type == cudnn_int32)
+    std::memset(values, 0, sizeof(int));
   return success;
 }
 
