@@ -1,6 +1,6 @@
 # A thin layer over the CMake presets (CMakePresets.json) and scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-python test-pretended-gpu build setup bench science soak screenshots install uninstall format lint clean
+.PHONY: help run test test-python test-pretended-gpu test-gpu build setup bench science soak screenshots install uninstall format lint clean
 
 export JOBS ?= $(shell nproc)
 # Tests wait much of their time, for processes and for what a thread reports.
@@ -14,6 +14,8 @@ help:
 	@echo 'make test     set up, build, and test: plain, then under address, undefined and thread sanitizers'
 	@echo 'make test-python  set up, build, and run the tests of the Python client, with torch and both Trainers'
 	@echo 'make test-pretended-gpu  set up, build, and run the tests on pretended GPUs, with LibTorch'\''s CUDA part'
+	@echo 'make test-gpu  set up, build, and check an NVIDIA GPU in about 10 minutes: build/gpu-report, to be read or sent in;'
+	@echo '    programs in Python with BATCHSCOPE_TEST_PYTHON or a python3 that has torch for the GPU'
 	@echo 'make build    build build/bin/batchscope (the window) and build/bin/batchscope-cli'
 	@echo 'make setup    install missing Debian packages and LibTorch'
 	@echo 'make bench    compare speed with PyTorch and what people use; measure store and plan rates'
@@ -54,6 +56,10 @@ test-python: build test-packages
 test-pretended-gpu: build test-packages
 	cmake --build --preset release --parallel $(JOBS) --target tests
 	ctest --preset release --parallel $(TEST_JOBS) --label-regex '^pretended-gpu$$'
+
+test-gpu: build
+	cmake --build --preset release --parallel $(JOBS) --target tests
+	python3 tests/gpu/report.py --python "$(or $(BATCHSCOPE_TEST_PYTHON),$(shell command -v python3))"
 
 .PHONY: test-packages
 test-packages:

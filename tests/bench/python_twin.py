@@ -234,7 +234,7 @@ def parse_model(text):
 class Twin:
     """One model and its data, training on and on."""
 
-    def __init__(self, text, batch, folder):
+    def __init__(self, text, batch, folder, device):
         kind, options = parse_model(text)
         if kind == "gpt":
             self.inputs, self.targets, self.data = text_data(folder, options.get("context", 128))
@@ -243,10 +243,13 @@ class Twin:
             self.inputs, self.targets, self.data = image_data()
             self.model = {"mlp": mlp, "cnn": cnn, "resnet": resnet}[kind](options, 10)
         draw_weights(self.model)
+        self.device = device
+        self.model.to(device)
+        self.inputs, self.targets = self.inputs.to(device), self.targets.to(device)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=0.001, weight_decay=0.01, fused=True)
         self.batch = min(batch, len(self.inputs))
         self.epoch, self.position = 0, 0
-        self.order = epoch_order(len(self.inputs), SEED, 0)
+        self.order = torch.as_tensor(epoch_order(len(self.inputs), SEED, 0)).to(device)
 
     def step(self):
         index = self.order[self.position : self.position + self.batch]
@@ -264,10 +267,16 @@ class Twin:
     def losses(self, steps):
         return [self.step().item() for _ in range(steps)]
 
+    def wait(self):
+        if self.device != "cpu":
+            torch.cuda.synchronize(self.device)
+
     def seconds_a_step(self, steps):
+        self.wait()
         begin = time.perf_counter()
         for _ in range(steps):
             self.step()
+        self.wait()
         return (time.perf_counter() - begin) / steps
 
 
@@ -275,10 +284,10 @@ class Twin:
 
 
 class Train:
-    def __init__(self, cli, folder, model, data, batch):
+    def __init__(self, cli, folder, model, data, batch, *, device):
         self.cli, self.folder = cli, folder
         self.arguments = ["--model", model, "--data", data, "--batch", str(batch), "--seed", str(SEED)]
-        self.arguments += ["--optimizer", "adamw", "--lr", "0.001", "--weight-decay", "0.01"]
+        self.arguments += ["--device", device, "--optimizer", "adamw", "--lr", "0.001", "--weight-decay", "0.01"]
 
     def series(self, name, steps):
         """(step, value) of one series of a fresh run."""
@@ -379,11 +388,11 @@ def arithmetic_seconds(twin, repeats=50):
     return statistics.median(times)
 
 
-def check(cli, model, folder):
+def check(cli, model, folder, device):
     """Whether both compute the same: the losses of the first steps, from equal weights, on equal examples."""
-    twin = Twin(model, 32, folder)
+    twin = Twin(model, 32, folder, device)
     expected = twin.losses(20)
-    found = [value for _, value in Train(cli, folder, model, twin.data, 32).series("loss", 20)]
+    found = [value for _, value in Train(cli, folder, model, twin.data, 32, device=device).series("loss", 20)]
     worst = max(abs(a - b) / abs(a) for a, b in zip(expected, found))
     print(f"{model}: losses of 20 steps differ by at most {worst:.1e} of their value", flush=True)
     return len(found) == 20 and worst < 2e-3
@@ -396,10 +405,11 @@ def main():
     parser.add_argument("--batches", nargs="+", type=int, default=BATCHES)
     parser.add_argument("--seconds", type=float, default=20, help="for one model and batch, start-ups included")
     parser.add_argument("--busy", type=int, nargs="+", default=[0, 2], help="busy processes beside both")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda:N; data lie on it from the start for Python")
     parser.add_argument("--check", action="store_true", help="only compare the losses of the first steps")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        if not all([check(options.cli, model, folder) for model in options.models]):
+        if not all([check(options.cli, model, folder, options.device) for model in options.models]):
             sys.exit("python_twin.py: the two do not train the same")
         if options.check:
             return
@@ -415,19 +425,20 @@ def main():
 
 
 def print_cell(options, model, batch, busy, folder):
-    twin = Twin(model, batch, folder)
-    pairs = measure(twin, Train(options.cli, folder, model, twin.data, batch), options.seconds)
+    twin = Twin(model, batch, folder, options.device)
+    pairs = measure(twin, Train(options.cli, folder, model, twin.data, batch, device=options.device), options.seconds)
     ratios = [python / ours for python, ours in pairs]
     median = statistics.median(ratios)
     low, high = interval(ratios)
     python, ours = (statistics.median(times) for times in zip(*pairs))
     kind = model.partition(":")[0]
-    least = goal(kind, batch, python, busy)
+    on_cpu = options.device == "cpu"
+    least = goal(kind, batch, python, busy) if on_cpu else None
     met = median >= least if least else high >= 1
     wanted = f"{least:.2f}" if least else "reach 1"
     print(f"{model:42} {batch:5} {python * 1e3:9.3f} {ours * 1e3:9.3f} {median:6.2f} {low:7.2f} to {high:4.2f} "
           f"{len(pairs):6} {wanted:>7} {'yes' if met else 'NO':>3}", flush=True)
-    if kind == "mlp" and not busy:
+    if kind == "mlp" and not busy and on_cpu:
         arithmetic = arithmetic_seconds(twin)
         print(f"{'':42}       its matrix products and AdamW alone: {arithmetic * 1e3:.3f} ms, so at most "
               f"{python / arithmetic:.2f}", flush=True)

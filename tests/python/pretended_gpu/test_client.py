@@ -26,8 +26,8 @@ def step(net, optimizer, batch):
 """
 
 
-# Python ends while a thread of autograd may still let go of its last task, and torch then aborts: rarely on a GPU, where
-# the end waits for kernels, often here.
+# Python ends while a thread of autograd may still let go of its last task, and torch then aborts: rarely on a GPU,
+# where the end waits for kernels, often here.
 END = """
 import os, sys
 sys.stdout.flush()
