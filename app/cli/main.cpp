@@ -20,8 +20,8 @@ namespace {
 constexpr const char* purpose =
     "Finds a batch size and schedule for a network by measurement: searches, trains, sweeps and compares runs under a "
     "memory budget.";
-constexpr const char* footer = "Devices: cpu and cuda:N. Of cuda:N the memory path is tested, on a pretended GPU; "
-                               "numbers and speed on a real one are untested.\n"
+constexpr const char* footer = "Devices: cpu and cuda:N, which is tested on a pretended GPU and was run on an H200 "
+                               "(docs/gpu.md); several GPUs and other cards are untested.\n"
                                "Exit status: 0 success, 1 the job failed, 2 wrong usage or input, 130 interrupted.\n"
                                "batchscope-cli VERB --help lists the options of a verb.";
 
