@@ -19,6 +19,7 @@
 #include "core/base/text.h"
 #include "core/estimate/card_fit.h"
 #include "core/job/job.h"
+#include "core/program/trial/card_search.h"
 #include "core/program/trial/program_search.h"
 #include "core/run/engine.h"
 #include "core/run/session.h"
@@ -165,9 +166,51 @@ run::Session::SearchOptions search_options_of(const FindOptions& options, const 
   return search_options;
 }
 
+/// Of a program of the user's own, on a card that need not be here; nothing is stored.
+int find_of_program_for(const FindOptions& options, run::RunSpec spec, const Context& context) {
+  for (const CLI::Option* other : std::initializer_list<const CLI::Option*>{
+           options.capacity, options.goal, options.repeats, options.no_timings, options.evaluation,
+           options.run.find("--memory-budget"), options.run.find("--device")})
+    exclude(options.target, other);
+  const estimate::Target card = estimate::parse_target(*text_of(options.target), "--for");
+  options.program.apply(spec, *context.command, options.run);
+  spec = program::card_spec(spec, card);
+  run::Session::SearchOptions search_options = search_options_of(options, spec);
+  const auto control = std::make_shared<run::JobControl>();
+  const InterruptGuard guard(*control);
+  search_options.stop = [&] { return control->stopping(); };
+  search::SearchResult result;
+  {
+    Display display(context);
+    try {
+      result = program::find_on_card(spec, card, options.program.surroundings(), search_options,
+                                     [&](const search::Probe& probe) { display.probe(probe, card.usable_bytes()); });
+    } catch (const Error&) {
+      if (!control->stopping())
+        throw;
+      return exit_status::interrupted;
+    }
+  }
+  Json json = parse_json(search::to_json(result));
+  json["search"] = nullptr;
+  json["computed"] = true;
+  json["for"] = card.name;
+  json["overhead_bytes"] = card.overhead_bytes;
+  if (context.json)
+    print_json(json);
+  else
+    print(search_text(json, Palette::for_stdout()) +
+          fmt::format("computed on a pretended {}: torch's own allocator, kernels not run; {} of its {} are left for "
+                      "CUDA's context and libraries, and workspaces of cuDNN's convolutions are not known\n",
+                      card.name, format_bytes(card.overhead_bytes), format_bytes(card.memory_bytes)));
+  return status_of(result);
+}
+
 /// Of a program of the user's own.
 int find_of_program(const FindOptions& options, run::RunSpec spec, const Context& context) {
-  for (const CLI::Option* other : {options.capacity, options.target, options.goal, options.repeats})
+  if (options.target->count() > 0)
+    return find_of_program_for(options, std::move(spec), context);
+  for (const CLI::Option* other : {options.capacity, options.goal, options.repeats})
     if (other->count() > 0)
       throw input_error(
           fmt::format("{} is not accepted for a program of your own; accepted: without it", other->get_name()));
@@ -272,9 +315,11 @@ Verb add_find(CLI::App& program) {
   options->evaluation = add_switch(*app, "--evaluation",
                                    "Also find the batch size of the evaluation of an attached Trainer, beside steps of "
                                    "the recommended size");
-  options->target =
-      add_value(*app, "--for", "SIZE|CARD",
-                "Compute, without running anything, what fits into 24GB (decimal), 24GiB or a GPU such as rtx-4090");
+  options->target = add_value(
+      *app, "--for", "SIZE|CARD",
+      "Compute, without running anything, what fits into 24GB (decimal), 24GiB or a GPU such as rtx-4090. With "
+      "-- COMMAND, of a GPU by its name: the program runs on a pretended one, with torch's own allocator, and "
+      "computes nothing");
   options->goal = add_value(*app, "--goal", "GOAL",
                             "What the recommended size is best for. throughput (default): the smallest within 5 % of "
                             "the most examples per second. The others train up to five of the sizes that fit: "

@@ -27,17 +27,21 @@ constexpr std::size_t max_suggestions = 3;
 Card parse_card(const std::string& line) {
   std::istringstream fields(line);
   Card card;
-  std::string memory, bandwidth, year;
+  std::string memory, bandwidth, year, capability, multiprocessors;
   std::getline(fields, card.name, ',');
   std::getline(fields, memory, ',');
   std::getline(fields, bandwidth, ',');
   std::getline(fields, year, ',');
+  std::getline(fields, capability, ',');
+  std::getline(fields, multiprocessors, ',');
   std::getline(fields, card.source);
   if (card.source.empty())
     throw Error(Error::Kind::failed, "the table of cards is damaged: \"" + shortened(line) + "\"");
   card.memory_bytes = static_cast<std::uint64_t>(std::llround(std::stod(memory) * gib));
   card.bandwidth = std::stod(bandwidth) * 1e9;
   card.year = std::stoi(year);
+  card.capability = static_cast<int>(std::lround(10 * std::stod(capability)));
+  card.multiprocessors = std::stoi(multiprocessors);
   return card;
 }
 
@@ -108,8 +112,11 @@ Target parse_target(const std::string& text, const std::string& option) {
   for (const Card& card : cards()) {
     if (card.name == name) {
       const double reserve = context_bytes + kept_by_driver * static_cast<double>(card.memory_bytes);
-      return {
-          .name = card.name, .memory_bytes = card.memory_bytes, .overhead_bytes = static_cast<std::uint64_t>(reserve)};
+      return {.name = card.name,
+              .memory_bytes = card.memory_bytes,
+              .overhead_bytes = static_cast<std::uint64_t>(reserve),
+              .capability = card.capability,
+              .multiprocessors = card.multiprocessors};
     }
   }
   throw input_error(fmt::format("{}: unknown GPU {}; nearest: {}; accepted: a size (24GB) or a name of `estimate "

@@ -12,7 +12,9 @@ struct Card {
   std::uint64_t memory_bytes = 0;
   double bandwidth = 0; ///< bytes per second
   int year = 0;         ///< of its introduction
-  std::string source;   ///< where these figures are from
+  int capability = 0;   ///< compute capability: 10 * major + minor
+  int multiprocessors = 0;
+  std::string source; ///< where these figures are from
 };
 
 /// All cards, read once. Throws Error (failed) if the file is missing or damaged.
@@ -24,6 +26,7 @@ struct Target {
   std::uint64_t memory_bytes = 0; ///< of the card, or the size
   /// Of a GPU's memory, what tensors cannot use: the CUDA context, code of the libraries, and what the driver keeps.
   std::uint64_t overhead_bytes = 0;
+  int capability = 0, multiprocessors = 0; ///< of a card
 
   std::uint64_t usable_bytes() const { return memory_bytes - overhead_bytes; }
 };

@@ -24,16 +24,19 @@ std::string in_front(const std::string& first, const char* variable_name) {
 
 } // namespace
 
-std::vector<std::pair<std::string, std::string>> environment(const Gpu& gpu) {
+std::vector<std::pair<std::string, std::string>> environment(const Gpu& gpu, Torch torch) {
   const std::filesystem::path libraries = parts_folder() / folder;
   std::error_code ignored;
   if (!std::filesystem::exists(libraries / library, ignored))
     throw Error(Error::Kind::unavailable, "this torch was built without CUDA, so no GPU can be pretended");
-  return {{"LD_PRELOAD", in_front((libraries / library).string(), "LD_PRELOAD")},
-          {"LD_LIBRARY_PATH",
-           in_front(fmt::format("{}:{}", libraries.string(), (libraries / "cuda").string()), "LD_LIBRARY_PATH")},
-          {variable, fmt::format("name={}\nmemory={}\ncapability={}\nmultiprocessors={}\ncount={}", gpu.name,
-                                 gpu.memory_bytes, gpu.capability, gpu.multiprocessors, gpu.count)}};
+  std::string searched = libraries.string();
+  if (torch == Torch::engine)
+    searched += ":" + (libraries / "cuda").string();
+  return {
+      {"LD_PRELOAD", in_front((libraries / library).string(), "LD_PRELOAD")},
+      {"LD_LIBRARY_PATH", in_front(searched, "LD_LIBRARY_PATH")},
+      {variable, fmt::format("name={}\nmemory={}\ncapability={}\nmultiprocessors={}\ncount={}\ncontext={}", gpu.name,
+                             gpu.memory_bytes, gpu.capability, gpu.multiprocessors, gpu.count, gpu.context_bytes)}};
 }
 
 } // namespace batchscope::pretended_gpu

@@ -9,18 +9,23 @@ namespace batchscope::pretended_gpu {
 
 /// What a GPU is for LibTorch, as far as its memory depends on it.
 struct Gpu {
-  std::string name;               ///< `NVIDIA H100 80GB HBM3`
-  std::uint64_t memory_bytes = 0; ///< of each
-  int capability = 90;            ///< compute capability: 10 * major + minor
-  int multiprocessors = 132;      ///< at least 1
-  int count = 1;                  ///< 0: none is seen
+  std::string name;                ///< `NVIDIA H100 80GB HBM3`
+  std::uint64_t memory_bytes = 0;  ///< of each
+  int capability = 90;             ///< compute capability: 10 * major + minor
+  int multiprocessors = 132;       ///< at least 1
+  int count = 1;                   ///< 0: none is seen
+  std::uint64_t context_bytes = 0; ///< that each process needs of it beside its tensors
 };
+
+/// Whose torch it is: LibTorch's in C++ looks for all libraries of CUDA, which may be missing here; a Python brings
+/// them.
+enum class Torch { engine, python };
 
 /// Environment variables with which a process sees these GPUs, and no others. LibTorch's CUDA part then runs as on a
 /// card: its allocator, autograd, choice of kernels and errors are real, but kernels do nothing, so that all numbers
 /// are zeros or garbage and no time means anything. Large copies to a GPU are dropped; memory of a GPU takes memory of
 /// the host only where something is written. Throws Error (unavailable) if this BatchScope was built with a torch that
 /// has no CUDA part. Any thread.
-std::vector<std::pair<std::string, std::string>> environment(const Gpu& gpu);
+std::vector<std::pair<std::string, std::string>> environment(const Gpu& gpu, Torch torch = Torch::engine);
 
 } // namespace batchscope::pretended_gpu

@@ -112,6 +112,7 @@ def vision(name):
 NETS = {
     "gpt": (Gpt, (TEXT,), 50257, 50257),
     "small_gpt": (lambda: Gpt(500, 4, 4, 128), (128,), 500, 500),
+    "wide_gpt": (lambda: Gpt(500, 2, 4, 512), (TEXT,), 500, 500),
     "encoder": (Encoder, (256,), 30522, 30522),
     "conv": (convolutions, (3, 96, 96), 0, 1000),
     "lstm": (Recurrent, (128,), 10000, 10000),

@@ -23,6 +23,17 @@ public:
   }
 };
 
+/// A plain loop in PyTorch.
+QStringList own_program(const QString& net, const QString& batch, const QString& device) {
+  return {qEnvironmentVariable("BATCHSCOPE_TEST_PYTHON"),
+          BATCHSCOPE_SOURCE_DIR "/tests/gpu/training.py",
+          "loop",
+          net,
+          batch,
+          "1000000",
+          device};
+}
+
 const QStringList small{"train",   "--model", "mlp:hidden=32", "--data", "synthetic:examples=400,shape=16,classes=4",
                         "--batch", "16",      "--steps",       "4",      "--device"};
 
@@ -126,6 +137,50 @@ private Q_SLOTS:
     const Outcome fits = trained(largest);
     QVERIFY2(fits.status == 0, fits.shown());
     QCOMPARE(trained(largest + 1).status, 1);
+  }
+
+  /// A program of the user's own runs on a pretended card, with its size in the command or told to it.
+  void findsForACardThatIsNotHere_data() {
+    QTest::addColumn<QString>("card");
+    QTest::addColumn<QString>("batch");
+    QTest::newRow("in the command") << "rtx-4090"
+                                    << "{batch}";
+    QTest::newRow("told") << "t4"
+                          << "16";
+  }
+  void findsForACardThatIsNotHere() {
+    QFETCH(QString, card);
+    QFETCH(QString, batch);
+    const CliProgram program;
+    const Outcome found = program.run(QStringList{"find", "--json", "--attach", "auto", "--for", card, "--"} +
+                                      own_program("wide_gpt", batch, "cuda:0"));
+    QVERIFY2(found.status == 0, found.shown());
+    const QJsonObject answer = found.json();
+    QCOMPARE(answer["for"].toString(), card);
+    QVERIFY(answer["computed"].toBool() && answer["recommended"].isNull());
+    const double largest = answer["largest"].toDouble(), safe = answer["safe"].toDouble();
+    QVERIFY2(largest > 1 && safe <= largest, found.shown());
+    QVERIFY(!QFile::exists(program.path("default.db"))); // nothing is stored
+    // What fills the card is what the forward pass keeps.
+    QVERIFY2(found.out.contains("activations"), found.shown());
+  }
+
+  void saysWhyACardCannotBePretended() {
+    const CliProgram program;
+    const auto error = [&](const QString& card, const QString& device) {
+      return program
+          .run(QStringList{"find", "--attach", "auto", "--for", card, "--"} + own_program("small_gpt", "8", device))
+          .err;
+    };
+    QVERIFY(
+        error("v100-16gb", "cuda:0").contains("--for: torch has no kernels for v100-16gb, whose compute capability"));
+    QVERIFY(error("24GB", "cuda:0").contains("--for: a memory size says too little of a GPU"));
+    QVERIFY(error("l4", "cpu").contains("the program trains on \"cpu\""));
+    const QString python = qEnvironmentVariable("BATCHSCOPE_TEST_PYTHON");
+    const Outcome none = program.run({"find", "--for", "l4", "--", python, "-c", "print(1)"});
+    QVERIFY2(none.status == 1 && none.err.contains("no step of the program could be followed"), none.shown());
+    const Outcome broken = program.run({"find", "--for", "l4", "--", python, "-c", "import nothing_of_that_name"});
+    QVERIFY2(broken.status == 1 && broken.err.contains("nothing_of_that_name"), broken.shown());
   }
 
   /// Operators without a deterministic implementation would be refused, and the run would say that it goes on without.

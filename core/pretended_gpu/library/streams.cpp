@@ -1,6 +1,8 @@
 // CUDA's runtime: streams, events and launches. What is asked for has always happened.
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <map>
@@ -211,11 +213,14 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t func
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
-  const int capability = Gpus::instance().description().capability;
+  // The newest that torch's wheels with CUDA 13 have kernels of and that runs on the card: an 8.9 runs those of 8.6.
+  // CUB refuses any other.
+  constexpr std::array compiled{75, 80, 86, 90, 100, 120};
+  const auto newer = std::upper_bound(compiled.begin(), compiled.end(), Gpus::instance().description().capability);
   *attributes = {};
   attributes->maxThreadsPerBlock = 1024;
   attributes->numRegs = 32;
-  attributes->binaryVersion = attributes->ptxVersion = capability;
+  attributes->binaryVersion = attributes->ptxVersion = newer == compiled.begin() ? compiled.front() : *std::prev(newer);
   attributes->maxDynamicSharedSizeBytes = 48 * 1024;
   return told(cudaSuccess);
 }

@@ -21,6 +21,9 @@ struct Surroundings {
   bool returns_freed_memory = false;
   /// The program is only tried: files that its Python code writes go to a folder that is removed, and trackers are off.
   bool throws_away = false;
+  /// The environment has a GPU that is pretended: sizes are tried in a process each, as a run has its allocator to
+  /// itself, and a program that trains on another device is refused.
+  bool on_pretended_gpu = false;
 };
 
 /// A run of the user's own program.

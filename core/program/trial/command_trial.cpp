@@ -5,7 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "core/base/error.h"
 #include "core/base/processor_time.h"
+#include "core/base/text.h"
+#include "core/program/process/command.h"
 #include "core/program/trial/detail/live_program.h"
 
 namespace batchscope::program {
@@ -41,6 +44,8 @@ bool CommandTrial::begin(std::int64_t batch) {
   Welcome welcome;
   welcome.limit_bytes = spec.memory_budget;
   welcome.on_oom = run::to_string(run::OnOom::fail);
+  if (sends_batch(spec)) // and not in its command
+    welcome.batch = batch;
   batch_ = batch;
   program_.reset(); // its memory first
   program_ = std::make_unique<LiveProgram>(spec, surroundings, std::move(welcome), stop_);
@@ -51,6 +56,11 @@ bool CommandTrial::begin(std::int64_t batch) {
       return false;
     steps += std::holds_alternative<StepMessage>(*message) ? 1 : 0;
   }
+  if (surroundings_.on_pretended_gpu && !program_->hello()->device.starts_with("cuda"))
+    throw Error(Error::Kind::failed,
+                fmt::format("the program trains on {}: it does not use a GPU that is there, or its "
+                            "Python has a torch without CUDA",
+                            in_quotes(program_->hello()->device)));
   examples_ = program_->hello()->examples;
   return lists_allocations(*program_);
 }
@@ -128,8 +138,16 @@ search::Probe CommandTrial::run(const search::Proposal& proposal) {
 std::unique_ptr<CommandTrial> open_command_trial(const run::RunSpec& spec, const Surroundings& surroundings,
                                                  std::function<bool()> stop, std::int64_t first, bool timings) {
   std::unique_ptr<CommandTrial> trial(new CommandTrial(spec, surroundings, std::move(stop), timings));
-  if (!trial->begin(first))
-    return nullptr;
+  if (!trial->begin(first)) {
+    if (!surroundings.on_pretended_gpu)
+      return nullptr;
+    trial->first_ = trial->ended();
+    if (trial->first_->outcome == search::Outcome::out_of_memory)
+      return trial;
+    throw Error(Error::Kind::failed,
+                fmt::format("no step of the program could be followed on the pretended GPU: {}",
+                            trial->first_->message.empty() ? "it made too few with torch" : trial->first_->message));
+  }
   trial->first_ = trial->list();
   if (!trial->first_->trace && trial->first_->outcome != search::Outcome::out_of_memory)
     return nullptr;

@@ -58,7 +58,7 @@ private:
 /// none (it is not attached to, or ended, or made no step in its `probe_seconds`, or only printed some): its sizes can
 /// be tried from outside only. `spec`: of a program that has the size in its command, with the budget of the search.
 /// Without `timings` a size is timed once only, for its probe. Throws Error: input for a program that cannot be
-/// started; failed, "stopped", if `stop` returns true.
+/// started; failed, "stopped", if `stop` returns true, and on a pretended GPU in the place of null.
 std::unique_ptr<CommandTrial> open_command_trial(const run::RunSpec& spec, const Surroundings& surroundings,
                                                  std::function<bool()> stop, std::int64_t first, bool timings = true);
 

@@ -81,7 +81,7 @@ OpenTrial open_trial(const run::RunSpec& spec, const Surroundings& surroundings,
                      const run::Session::SearchOptions& options) {
   // A size in the command line cannot change while the program lives.
   OpenTrial open;
-  if (sends_batch(spec))
+  if (sends_batch(spec) && !surroundings.on_pretended_gpu)
     open = open_live(spec, surroundings, options.stop);
   else if (spec.program->attach)
     open = open_command(spec, surroundings, options);

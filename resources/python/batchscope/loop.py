@@ -135,6 +135,8 @@ class Loop:
             fetch, feed.ahead = feed.ahead, fetch
         if fetch is not None and not feed.evaluates:
             self._fetches.append(fetch)
+            if self._run._tracer is not None:
+                self._run._tracer.mark("forward")
 
     def exhausted(self, feed: Feed) -> None:
         """A pass over the loader is through."""

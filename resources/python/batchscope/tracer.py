@@ -152,6 +152,8 @@ class Tracer:
                 events.append(size)
             elif address in blocks:  # else it is no part of what the step begins with, or is marked
                 events.append(-blocks.pop(address))
+        if not any(phase == "forward" for _, phase in phases):  # of a loop that nobody tells of it
+            phases.insert(0, [0, "forward"])
         return {
             "type": "trace",
             "batch": batch,
