@@ -24,6 +24,10 @@ std::string comments(const Settings& settings, const std::vector<std::string>& m
   return text;
 }
 
+bool is_mixed(const Settings& settings) {
+  return settings.precision == "bf16" || settings.precision == "fp16";
+}
+
 std::string float_setting(const Settings& settings) {
   return settings.precision == "tf32" ? "torch.set_float32_matmul_precision(\"high\")  # TF32\n" : "";
 }

@@ -12,7 +12,7 @@ public:
   std::string title() const override { return "Hugging Face Accelerate"; }
 
   std::string text(const Settings& settings) const override {
-    const std::string mixed = settings.precision == "bf16" || settings.precision == "fp16" ? settings.precision : "no";
+    const std::string mixed = detail::is_mixed(settings) ? settings.precision : "no";
     return detail::comments(settings, {"Put your own model and dataset in place of `model` and `dataset`."}) +
            detail::rate_imports(settings) +
            "import torch\nfrom accelerate import Accelerator\nfrom accelerate.utils import "

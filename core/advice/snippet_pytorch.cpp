@@ -43,7 +43,7 @@ private:
   static std::string forward(const Settings& settings) {
     const std::string loss = "loss_function(model(part), wanted) * len(part) / len(inputs)\n";
     std::string text;
-    if (settings.precision == "fp32" || settings.precision == "tf32")
+    if (!detail::is_mixed(settings))
       text = "            loss = " + loss;
     else
       text = fmt::format("            with torch.autocast(part.device.type, torch.{}):\n                loss = {}",

@@ -19,12 +19,12 @@ constexpr double certain_error_reserved = 5e-3;
 constexpr double first_slack = 0.001; // initial allowance for the model's error, as a fraction of the memory
 /// Fraction of the memory of a size by which a model of traces may fall short before it is given up.
 constexpr double most_misleading = 0.05;
-constexpr int most_single_steps = 2;    ///< to the next size
 constexpr int most_broken_promises = 2; ///< of such a model
 /// Memory that the first large size leaves free, whatever the margin: it shows how right the model is.
 constexpr double min_margin = 0.1;
 /// Fraction of the memory by which that size, predicted from small ones, stays below the margin.
 constexpr double short_of_margin = 0.02;
+constexpr int most_single_steps = 2; ///< in a row, to the next size
 /// Fraction of the memory that the next size needs, at least, beyond a prediction that was not quite right.
 constexpr double beyond = 0.0005;
 

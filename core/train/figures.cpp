@@ -1,5 +1,7 @@
 #include "core/train/detail/figures.h"
 
+#include <algorithm>
+
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/impl/VirtualGuardImpl.h>

@@ -249,7 +249,7 @@ class Twin:
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=0.001, weight_decay=0.01, fused=True)
         self.batch = min(batch, len(self.inputs))
         self.epoch, self.position = 0, 0
-        self.order = torch.as_tensor(epoch_order(len(self.inputs), SEED, 0)).to(device)
+        self.order = epoch_order(len(self.inputs), SEED, 0).to(device)
 
     def step(self):
         index = self.order[self.position : self.position + self.batch]

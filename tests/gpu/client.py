@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 from facts import PROGRAM, card_of
+from memory import compared
 from place import Failed, NotRun, Runs, on_pretended, torch_program
 
 DETERMINISTIC = {"CUBLAS_WORKSPACE_CONFIG": ":4096:8"}  # what torch asks for
@@ -29,10 +30,7 @@ def programs_against_real(place):
         beside = {program: pretended.submit(tried, place, *program, environment) for program in programs}
         for program in programs:
             real, there = tried(place, *program), beside[program].result()
-            row = {"program": " ".join(map(str, program)), "device": real, "pretended": there}
-            for which in ("allocated", "reserved"):
-                if which in real and which in there:
-                    row[f"{which}_off"] = there[which] / real[which] - 1
+            row = {"program": " ".join(map(str, program)), **compared(real, there)}
             rows.append(row)
             if "error" in there and "error" not in real:
                 problems.append(f"{row['program']}: on the pretended GPU: {there['error']}")

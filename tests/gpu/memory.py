@@ -49,12 +49,15 @@ def beside_pretended(place, model, data, vary):
         real, pretended = real.result(), pretended.result()
     rows = []
     for name, took in real.items():
-        row = {"model": model, "settings": name, "device": took, "pretended": pretended.get(name, {})}
-        for which in ("allocated", "reserved"):
-            if took.get(which) and row["pretended"].get(which):
-                row[f"{which}_off"] = row["pretended"][which] / took[which] - 1
-        rows.append(row)
+        rows.append({"model": model, "settings": name, **compared(took, pretended.get(name, {}))})
     return rows
+
+
+def compared(device, pretended):
+    """What both took, and the errors of the pretended one as fractions, of what is known of both."""
+    return {"device": device, "pretended": pretended,
+            **{f"{which}_off": pretended[which] / device[which] - 1
+               for which in ("allocated", "reserved") if device.get(which) and pretended.get(which)}}
 
 
 def pretended_against_real(place):

@@ -18,6 +18,8 @@ std::string python(double value);
 
 /// The lines of comment that every snippet begins with: heading and remarks, and `more`.
 std::string comments(const Settings& settings, const std::vector<std::string>& more = {});
+/// Whether forward passes ran in 16 bit.
+bool is_mixed(const Settings& settings);
 /// The line that lets products in fp32 run in TF32, if the run did; of `torch`.
 std::string float_setting(const Settings& settings);
 /// `target = function(` with an argument on each line.

@@ -27,8 +27,7 @@ run::RunSpec card_spec(const run::RunSpec& spec, const estimate::Target& card) {
                                   oldest_capability % 10));
   run::RunSpec on_card = spec;
   on_card.device = "cuda:0";
-  if (on_card.program)
-    on_card.program->attach = true; // its memory can be told from inside only
+  on_card.program->attach = true; // its memory can be told from inside only
   on_card.memory_budget = card.usable_bytes();
   return search_spec(on_card);
 }

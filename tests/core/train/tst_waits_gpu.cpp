@@ -8,7 +8,6 @@
 #include "core/pretended_gpu/library/gpus.h"
 #include "core/train/detail/learner.h"
 #include "core/train/detail/torch_settings.h"
-#include "gpu_needed.h"
 #include "run_helpers.h"
 #include "test_program.h"
 
