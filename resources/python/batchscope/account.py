@@ -54,6 +54,7 @@ class Account:
         self.models: Any = weakref.WeakSet()  # several may take turns
         self.optimizers: Any = weakref.WeakSet()
         self.memory: Any = None  # HostMemory or CudaMemory, once there is a model
+        self.on_gpu = False  # which of them it is
         self.of_model = 0  # bytes of the newest one: parameters and buffers
         self.windows: Any = weakref.WeakSet()  # those that there are
 
@@ -71,7 +72,8 @@ class Account:
 
     def measure(self, closed_bytes: Any) -> None:
         """Begins to measure memory, or begins anew for another model."""
-        if self.device is not None and self.device.type == "cuda":
+        self.on_gpu = self.device is not None and self.device.type == "cuda"
+        if self.on_gpu:
             self.memory = CudaMemory(self.device)
         elif isinstance(self.memory, HostMemory):
             self.memory.begin(self.of_model)

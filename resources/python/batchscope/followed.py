@@ -15,7 +15,7 @@ from .loader import Loader
 from .parts import cut, rows_of
 from .reasons import Reason
 from .run import distributed_models
-from .sizes import Sizes
+from .sizes import STEADY, Sizes
 from .sources import fetched
 from .window import Window
 
@@ -48,6 +48,7 @@ class FollowedLoader(Loader):
     can = ("batch", "rate", "trace")
     may_lead = False  # it is an evaluation's until it leads
     at_once = 1  # batches that are fetched together
+    NOT_ALIKE: Any = object()  # in the place of a batch
 
     def __init__(self, run: Run, dataloader: Any) -> None:
         """Raises Unknown for a DataLoader whose batches are not known of."""
@@ -116,6 +117,12 @@ class FollowedLoader(Loader):
     # ---- parts ----
 
     @property
+    def may_cut(self) -> bool:  # type: ignore[override]
+        """Whether examples may be taken out of the next batch."""
+        loop = self._run._loop
+        return loop is not None and loop.parts.wanted
+
+    @property
     def leads_steps(self) -> bool:
         """Whether the steps have its examples, as far as is known."""
         return self._run._loader is self and self._run._loop is not None
@@ -149,6 +156,34 @@ class FollowedLoader(Loader):
             return None
         self._begun += 1
         return super().begin_window()
+
+    def next_alike(self) -> Any:
+        """The next batch, if it is a whole one like the last, of a loop of which nothing is asked that would have to
+        be looked at; else NOT_ALIKE, and it takes begin_window() and fetch_part(). Nearly all batches come from here,
+        as each call that a step makes is felt: after some milliseconds of computing its code is in no cache.
+        """
+        run, size = self._run, self._batch
+        if (
+            size != self.last_size
+            or size > self.examples - self.seen_in_epoch
+            or self._unchanged < STEADY
+            or self._window != (size, self._accumulate)
+            or self._begun >= self._longest
+            or run._loader is not self
+            or run._probe is not None
+            or run._ranks is not None
+            or self.lead is not None
+            or run._budget.bytes is not None
+            or (run._account.on_gpu and self._unchanged % STEADY == 0)  # what is free there may have changed
+        ):
+            return self.NOT_ALIKE
+        self._begun += 1
+        self._unchanged += 1
+        self._promised = 0
+        self.seen += size
+        self.seen_in_epoch += size
+        self.last_total = size
+        return self._fetch(size)[0]
 
     def _next_sizes(self) -> list[int]:
         parts = self._parts
@@ -236,25 +271,45 @@ class Pass:
         self._dealt = self._window = None
         if self._rest is not None:
             return self._next_of_rest()
-        if self._loader.leads_steps:
-            self._loop.parts.begin_batch(self._loader)
-        self._loop.boundary()
-        parts = self._loop.parts if self._loader.leads_steps else None
+        loader, loop = self._loader, self._loop
+        if loop.parts.wanted and loader.leads_steps:
+            loop.parts.begin_batch(loader)
+        loop.boundary()
         self.has_begun = True
+        if loop.parts.wanted and loader.leads_steps:
+            return self._next_in_parts(loop.parts)
+        part = loader.next_alike()
+        if part is not loader.NOT_ALIKE:
+            loop.fetched(self._feed, loader.last_size, self)
+            return part
+        return self._next_whole()
+
+    def _begin_window(self) -> Window:
         window = self._loader.begin_window()
         if window is None:
             self._loop.exhausted(self._feed)
             raise StopIteration
-        plan = None if parts is None else parts.divided(window.sizes)
+        return window
+
+    def _next_whole(self) -> Any:
+        window = self._begin_window()
+        part = self._loader.fetch_part(window)
+        self._window = window
+        self._loop.fetched(self._feed, window.sizes[0], self)
+        return part
+
+    def _next_in_parts(self, parts: Parts) -> Any:
+        """The next batch, or its first part."""
+        window = self._begin_window()
+        plan = parts.divided(window.sizes)
         if plan is not None:
             self._window = window
-            self._dealt = _deal(self._loader, self._loop.parts, window, plan)
+            self._dealt = _deal(self._loader, parts, window, plan)
             return self._hand_out(*next(self._dealt))
         part = self._loader.fetch_part(window)
         self._window = window
         self._loop.fetched(self._feed, window.sizes[0], self)
-        if parts is not None:
-            parts.fetched(part, window.sizes[0])
+        parts.fetched(part, window.sizes[0])
         return part
 
     def _hand_out(self, number: int, count: int, rows: int, part: Any) -> Any:

@@ -17,7 +17,8 @@ class Rise:
     """Of what was in use after a step."""
 
     step: int
-    by: int  # bytes, since the step before
+    steps: int  # since what was in use was looked at before
+    by: int  # bytes, since then
 
 
 class Growth:
@@ -25,7 +26,8 @@ class Growth:
 
     def __init__(self) -> None:
         self._rises: deque[Rise] = deque(maxlen=_STEPS)
-        self._last: tuple[tuple[int, ...], int] | None = None  # sizes of a step, and bytes after it
+        self._last: tuple[tuple[int, ...], int, int] | None = None  # sizes of a step, itself, and bytes after it
+        self._grown = 0  # bytes, of all of these rises
         self._told = False
 
     def saw(self, step: int, used: int, sizes: tuple[int, ...]) -> dict[str, int] | None:
@@ -33,17 +35,22 @@ class Growth:
         if self._told or step < _FIRST:
             return None
         if self._last is not None and self._last[0] == sizes:
-            self._rises.append(Rise(step, used - self._last[1]))
-        self._last = sizes, used
-        return self._found()
+            if len(self._rises) == _STEPS:
+                self._grown -= self._rises[0].by
+            self._rises.append(Rise(step, step - self._last[1], used - self._last[2]))
+            self._grown += self._rises[-1].by
+        self._last = sizes, step, used
+        return None if len(self._rises) < _STEPS or self._grown < _BYTES else self._found()
 
     def _found(self) -> dict[str, int] | None:
+        """They have grown by enough; what is to be told if most of them rise."""
         rises = list(self._rises)
-        grown = sum(rise.by for rise in rises)
-        if len(rises) < _STEPS or grown < _BYTES or sum(rise.by > 0 for rise in rises) < _RISES:
+        if sum(rise.by > 0 for rise in rises) < _RISES:
             return None
         self._told = True
-        typical = sorted(rise.by for rise in rises)[_STEPS // 2]
-        start = max(range(_STEPS), key=lambda first: sum(rise.by - typical / 2 for rise in rises[first:]))
-        grown = sum(rise.by for rise in rises[start:])
-        return {"bytes_per_step": typical, "since_step": rises[start].step, "bytes": grown}
+        typical = sorted(rise.by / max(1, rise.steps) for rise in rises)[_STEPS // 2]
+        start = max(
+            range(_STEPS), key=lambda first: sum(rise.by - rise.steps * typical / 2 for rise in rises[first:])
+        )
+        grown, since = sum(rise.by for rise in rises[start:]), rises[start].step - rises[start].steps + 1
+        return {"bytes_per_step": round(typical), "since_step": since, "bytes": grown}

@@ -21,26 +21,23 @@ class Hooks:
     """What stands in torch's functions. The Run begins with the first sign of a training."""
 
     def __init__(self) -> None:
-        self._pid = os.getpid()
-        self._loop: Loop | None = None
+        self.loop: Loop | None = None  # of this process, if a training has begun in it
         self._feeds: Feeds | None = None
+        os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        self.loop = self._feeds = None
 
     def _begun(self) -> Loop:
         """A training is there: its Run, which may be that of the program itself."""
-        if self._loop is None or self._pid != os.getpid():
-            self._pid = os.getpid()
+        if self.loop is None:
             run = start()
-            self._loop = Loop(run)
-            self._feeds = Feeds(run, self._loop)
+            self.loop = Loop(run)
+            self._feeds = Feeds(run, self.loop)
             run._updates.is_told = True  # as torch's list of hooks must not grow while one of them is called
             if run._loop is None and not run._reports_itself:
-                run._loop = self._loop
-        return self._loop
-
-    @property
-    def loop(self) -> Loop | None:
-        """Of this process, if a training has begun in it."""
-        return self._loop if self._pid == os.getpid() else None
+                run._loop = self.loop
+        return self.loop
 
     def iterator_of(self, dataloader: Any, stock: Callable[[Any], Any]) -> Any:
         """An iterator over a DataLoader."""
@@ -78,18 +75,17 @@ class Hooks:
             self._wrap_clip(module, "clip_grad_norm_", Loop.clip_norm)
             self._wrap_clip(module, "clip_grad_value_", Loop.clip_value)
         self._wrap_scaler(getattr(torch.amp, "GradScaler", None) or torch.cuda.amp.GradScaler)
-        register_optimizer_step_pre_hook(lambda optimizer, *_: self._begun().update_begins(optimizer))
-        register_optimizer_step_post_hook(lambda optimizer, *_: self._begun().updated(optimizer))
+        register_optimizer_step_pre_hook(lambda optimizer, *_: (self.loop or self._begun()).update_begins(optimizer))
+        register_optimizer_step_post_hook(lambda optimizer, *_: (self.loop or self._begun()).updated(optimizer))
 
     def _wrap_backward(self, autograd: Any) -> None:
         stock = autograd.backward
 
         @functools.wraps(stock)
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-            loop = self._begun()
-            if loop.follows:
-                loop.parts.loss_made()
-            loop.backward_begins(tensors)
+            loop = self.loop or self._begun()
+            if not loop.backward_begins(tensors):
+                return stock(tensors, *args, **kwargs)
             try:
                 if loop.is_in_parts:
                     return loop.parts.backward(stock, tensors, args, kwargs)

@@ -65,6 +65,7 @@ class Parts:
     def __init__(self, run: Run, loop: Loop) -> None:
         self._run = run
         self._loop = loop
+        self.wanted = False  # before that, nothing is to be told here but updates
         self._loader: FollowedLoader | None = None  # that has asked
         self._shape: Shape | None = None  # being watched
         self._found: Any = None  # what the steps that were watched have in common
@@ -117,7 +118,7 @@ class Parts:
         """Watches the next steps, unless that was done."""
         if self.refused is not None or self.is_ready or self._shape is not None:
             return
-        self._loader = loader
+        self._loader, self.wanted = loader, True
         if self._run._world > 1:
             self._refuse(Refused("several-ranks", "several ranks train together"))
         else:

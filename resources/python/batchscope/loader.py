@@ -70,6 +70,8 @@ class Loader(Sizes):
     parts.
     """
 
+    may_cut = True  # examples may be taken out of the next batch
+
     def __init__(self, run: Run, dataloader: Any, examples: bool = False) -> None:
         """Raises Unknown for a DataLoader whose batches are not known of."""
         check_divided(dataloader, run._ranks)
@@ -147,15 +149,20 @@ class Loader(Sizes):
 
     def fetch_part(self, window: Window) -> Any:
         """Fetches the next micro batch of a window, and returns it."""
-        with self._run._memory.fetching(tuple(window.sizes), first=not window.parts):
-            self._add_part(window, window.sizes[len(window.parts)])
+        memory, size = self._run._memory, window.sizes[len(window.parts)]
+        if memory.is_limited:
+            with memory.fetching(tuple(window.sizes), first=not window.parts):
+                self._add_part(window, size)
+        else:
+            memory.notes(window.sizes, first=not window.parts)
+            self._add_part(window, size)
         return window.parts[-1]
 
     def _add_part(self, window: Window, size: int) -> None:
         part, examples = self._fetch(size)
         window.parts.append(part)
         # A list of 3 images in a batch of 3 looks like columns: what was seen once holds.
-        self.cuttable = self.cuttable and has_rows(part, size)
+        self.cuttable = self.cuttable and (not self.may_cut or has_rows(part, size))
         # Thousands of objects that live through a step are slow to keep, 1 ms for 2,000 small ones.
         kept = callable(examples) or self._examples_used or self._first_step or not self.cuttable
         self._of_parts.append(examples if kept else None)
@@ -175,9 +182,10 @@ class Loader(Sizes):
     def _fetch(self, size: int) -> tuple[Any, Any]:
         """A collated batch, and its examples or how to get them."""
         assert self._source is not None
-        by_workers = isinstance(self._source, FromWorkers)
-        if (self._examples_used and by_workers) or (not by_workers and self._collated_by_workers()):
-            self._change_source()
+        if self._base.num_workers > 0:
+            by_workers = isinstance(self._source, FromWorkers)
+            if (self._examples_used and by_workers) or (not by_workers and self._collated_by_workers()):
+                self._change_source()
         try:
             return self._source.batch(size)
         except Misfit:  # if that is rare, workers go on with the new size

@@ -80,6 +80,7 @@ class Loop:
         self._run = run
         self._lead: Any = None  # weak reference
         self._others: Any = weakref.WeakKeyDictionary()
+        self._has_others = False
         self._fetches: list[_Fetch] = []  # since the lead's last update
         self._last: list[_Fetch] = []  # of the last step that had any
         self._since = _Since()
@@ -91,8 +92,8 @@ class Loop:
         self._parts = 1  # batches of the last step
         self._evaluated = False  # since the last step
         self._watched: str | None = None  # why the size cannot be changed, as it was said
-        self._thread: int | None = None  # which trains, once it is known
-        self._main_thread = threading.main_thread().ident
+        self._thread = threading.main_thread().ident  # which trains, as far as is known
+        self._trains = False  # it is known
         self.passes = 1  # backward passes of the last step
         self.seen = 0  # examples of batches that cannot be changed
         self.steps = 0
@@ -102,9 +103,10 @@ class Loop:
     @property
     def follows(self) -> bool:
         """Whether the steps of this thread are seen here and nowhere else."""
-        if self._run._loop is not self or self._run._inert:
+        run = self._run
+        if run._loop is not self or (run._link.silent and run._schedule is None):
             return False
-        return threading.get_ident() == (self._thread or self._main_thread)
+        return threading.get_ident() == self._thread
 
     # ---- batches ----
 
@@ -112,16 +114,19 @@ class Loop:
         """A batch is asked for: the step before is over."""
         if not self.follows or self._inside:
             return
-        self.parts.rest()
+        if self.parts.wanted:
+            self.parts.rest()
         if self._pending is not None:
             self._flush()
-        memory = self._run._account.memory
-        if self._evaluated and memory is not None:
-            memory.end_evaluation()
-        self._evaluated = False
+        if self._evaluated:
+            memory = self._run._account.memory
+            if memory is not None:
+                memory.end_evaluation()
+            self._evaluated = False
 
     def evaluation_begins(self) -> None:
         """A loader is iterated over without gradients."""
+        self._run._rests()
         self.boundary()
         self._evaluated = True
 
@@ -129,7 +134,8 @@ class Loop:
         """A batch of so many examples is there, of the pass `by`; or a further part of the batch before."""
         if not self.follows:
             return
-        self._drop([fetch for fetch in self._fetches if fetch.feed is feed and not fetch.trained])
+        if self._fetches:
+            self._drop([fetch for fetch in self._fetches if fetch.feed is feed and not fetch.trained])
         fetch: _Fetch | None = _Fetch(feed, rows, weakref.ref(by), is_further=is_further)
         if feed.is_ahead:
             fetch, feed.ahead = feed.ahead, fetch
@@ -140,6 +146,7 @@ class Loop:
 
     def exhausted(self, feed: Feed) -> None:
         """A pass over the loader is through."""
+        self._run._rests()
         if not feed.trains:
             self._drop([fetch for fetch in self._fetches if fetch.feed is feed])
         if feed.is_ahead and feed.ahead is not None:
@@ -163,14 +170,21 @@ class Loop:
             self._unscaled = id(result), _Loss(loss.detach(), _divisor_of(loss))
             self.parts.refuse_scaler()
 
-    def backward_begins(self, tensors: Any) -> None:
-        """A backward pass from these tensors."""
-        self._thread = self._thread or threading.get_ident()
+    def backward_begins(self, tensors: Any) -> bool:
+        """A backward pass from these tensors. Whether its end is to be told, too."""
+        if not self._trains:
+            self._trains, self._thread = True, threading.get_ident()
         if not self.follows:
-            return
+            return False
+        if self.parts.wanted:
+            self.parts.loss_made()
         self._inside += 1
-        if self._inside > 1:  # a checkpoint's, within that of the loss
-            return
+        if self._inside == 1:  # else a checkpoint's, within that of the loss
+            self._loss_made(tensors)
+        return True
+
+    def _loss_made(self, tensors: Any) -> None:
+        """The backward pass of a loss begins."""
         if self.updates == 0 and self._by_hand is None and self._since.losses:
             self._by_hand = not _optimizers()
             if self._by_hand:
@@ -190,6 +204,12 @@ class Loop:
 
     def _mark_trained(self) -> None:
         """Something was computed from the batches that were fetched."""
+        if len(self._fetches) == 1:  # nearly always
+            fetch = self._fetches[0]
+            feed = fetch.feed
+            if feed.trains and feed.looked_at == 0 and not feed.is_ahead and fetch.of() is not None:
+                feed.ahead, fetch.trained = None, True
+                return
         new = [fetch for fetch in self._fetches if not fetch.trained]
         if any(fetch.of() is not None for fetch in new):  # others were looked at, and their pass was thrown away
             looked_at = [fetch for fetch in new if fetch.of() is None]
@@ -205,16 +225,14 @@ class Loop:
             feed.looked_at = 0
 
     def backward_ends(self) -> None:
-        if not self.follows:
-            return
         self._inside -= 1
-        if self._by_hand and self._inside == 0:
+        if self._by_hand and self._inside == 0 and self.follows:
             self._updated_by_hand()
 
     @property
     def is_in_parts(self) -> bool:
         """Whether the backward pass that runs is of a batch that has parts, or is watched for that."""
-        return self._inside == 1 and not self.parts.is_idle and self.follows
+        return self.parts.wanted and self._inside == 1 and not self.parts.is_idle and self.follows
 
     @property
     def trained_fetches(self) -> int:
@@ -253,11 +271,11 @@ class Loop:
 
     def update_begins(self, optimizer: Any) -> None:
         """An optimizer's step() is called."""
-        if self.follows:
+        if self.parts.wanted and self.follows:
             self.parts.update_begins(optimizer)
         if not self.follows:
             self._run._updates.look_at(optimizer)
-        elif optimizer not in self._run._account.optimizers:
+        elif optimizer is not self._run._updates.last and optimizer not in self._run._account.optimizers:
             self._know(optimizer)
 
     def updated(self, optimizer: Any) -> None:
@@ -293,6 +311,8 @@ class Loop:
         passes = max(1, len(self._since.losses))
         self._pending = _Step(self._values(optimizer, fetches, ""), fetches, passes)
         self._fetches = []
+        if not self._has_others:
+            return
         for other in self._others.values():
             if other.waiting is not None:
                 self._pending.values.update(other.waiting.values)
@@ -302,6 +322,7 @@ class Loop:
         other = self._others.get(optimizer)
         if other is None:
             other = self._others[optimizer] = _Other(len(self._others) + 2)
+            self._has_others = True
         if self._pending is not None:  # of the step that the lead has made
             if other.number <= _MOST_OPTIMIZERS:
                 self._pending.values.update(self._values(optimizer, [], f"_{other.number}"))
@@ -329,7 +350,10 @@ class Loop:
         if suffix is None:
             return {}
         values: dict[str, Any] = {}
-        if since.losses:
+        if len(since.losses) == 1 and since.losses[0].weight is None and since.losses[0].divisor == 1:
+            loss = since.losses[0].value
+            values["loss" + suffix] = loss if len(fetches) < 2 else loss / len(fetches)
+        elif since.losses:
             count = len(since.losses)
             divided = {count, len(fetches), self._parts}
             total = sum(loss.value * (loss.divisor if loss.divisor in divided else 1) for loss in since.losses)
@@ -385,7 +409,8 @@ class Loop:
         run._step_done(step.values)
         if loader is None and feed is None:
             run._memory.begin_computing(())
-        run._raise_stop()
+        if run._stop:
+            run._raise_stop()
 
     def _watch(self, feed: Feed | None) -> None:
         """The size of these steps cannot be changed; says why, once."""

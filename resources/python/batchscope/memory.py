@@ -208,7 +208,7 @@ class HostMemory:
         return max(self._peak, held + max(0, status_bytes("VmHWM", status) - resident))
 
     def read(self, peak: bool = False) -> dict[str, int]:
-        """The fields of a record. The peak, since it was last read, for 0.3 % of the time; or if asked for."""
+        """The fields of a record. The peak, since it was last read, for 0.1 % of the time; or if asked for."""
         start = time.monotonic()
         takes_peak = self._is_due(peak)
         self._steps += 1
@@ -226,7 +226,7 @@ class HostMemory:
             self._begun, self._peak = None, 0
             self.start_step()
             cost, step = time.monotonic() - start, (start - self._began) / self._steps
-            self._resets = max(1, min(1000, math.ceil(cost / max(0.003 * step, 1e-9))))
+            self._resets = max(1, min(1000, math.ceil(cost / max(0.001 * step, 1e-9))))
             self._steps, self._began = 0, time.monotonic()
         return fields
 

@@ -28,7 +28,7 @@ from .parts import rows_of
 from .probes import Probe, size_of, sizes_in
 from .ranks import Ranks
 from .reasons import Reason
-from .records import Records, record_of
+from .records import Record, Records, numbers_of
 from .run_memory import RunMemory
 from .schedulers import Schedulers
 from .sizes import Sizes
@@ -41,6 +41,9 @@ from .wire import PROTOCOL, VERSION, WAIT_FOR_ANSWER, Link, Message, encode, int
 
 if TYPE_CHECKING:
     from .loop import Loop
+
+
+_TALKS_EVERY = 0.2  # seconds, at least: to say what steps have taken, and to hear what is asked for
 
 
 class Stop(SystemExit):
@@ -71,6 +74,7 @@ class Run:
     # Sees the steps of a program that neither reports them itself nor has a Trainer that is attached to.
     _loop: Loop | None = None
     _reports_itself = False
+    _talks_at = 0.0  # seconds of the run, before which steps of a loop need not
     _watched_takes: Sequence[int] = ()  # examples of the batches of such a step, if they cannot be changed
 
     def __init__(
@@ -195,12 +199,13 @@ class Run:
         self._stand_aside()
         if self._link.silent or self._ended:
             return
+        record = Record(step, self._seconds(), numbers_of(values), {})
         if self._loader is not None:
-            self._post(record_of(step, self._seconds(), values))
+            self._post(record)
             return
         self._greet()
         self._step = step
-        self._end_step(record_of(step, self._seconds(), values))
+        self._end_step(record)
         self._raise_stop()
 
     def event(self, kind: str, **detail: Any) -> None:
@@ -221,7 +226,7 @@ class Run:
         message: Message = {"type": "bye", "status": status, "reason": reason}
         if self._link.spill.lines:
             message["spilled"] = self._link.spill.lines
-        self._link.post(message)
+        self._tell(message)
         self._link.close(WAIT_FOR_ANSWER)
 
     def loader(self, dataloader: Any, epochs: float | None = None, examples: bool = False) -> Loader | WatchedLoader:
@@ -472,7 +477,8 @@ class Run:
 
     def _begin_update(self) -> None:
         self._splitter.updating = True
-        self._budget.begin_update()
+        if self._budget.bytes is not None:
+            self._budget.begin_update()
         if self._tracer is not None:
             self._tracer.mark("update")
 
@@ -483,9 +489,9 @@ class Run:
     def _follow_schedulers(self) -> None:
         """From the first change of the size on, schedulers that count updates advance by progress."""
         loader = self._loader
-        if loader is None or self.on_rates != "progress" or not self._account.optimizers:
+        if loader is None or (loader.is_own and self._schedulers.hold is None):
             return
-        if not loader.is_own or self._schedulers.hold is not None:
+        if self.on_rates == "progress" and self._account.optimizers:
             self._schedulers.updates = self._step - self._steps_before
             self._schedulers.follow(list(self._account.optimizers))
 
@@ -513,7 +519,7 @@ class Run:
             return
         self._greet()
         values = detail.pop("values", {})
-        self._link.post(
+        self._tell(
             {
                 "type": "event",
                 "step": step,
@@ -523,6 +529,11 @@ class Run:
                 "values": values,
             }
         )
+
+    def _tell(self, message: Message) -> None:
+        """Of what comes after all records so far."""
+        self._records.send(wait=False)
+        self._link.post(message)
 
     def _report_shortage(self, detail: Message) -> None:
         """An out-of-memory error in the step that is being made."""
@@ -540,7 +551,7 @@ class Run:
 
     def _greet(self, wait: bool = False) -> None:
         """Says hello on a new connection, or again if what the program can do has changed."""
-        if self._link.silent:
+        if self._link.silent or (self._link.connected and not self._changed and not wait):
             return
         new = self._link.connect()
         if not self._link.connected:
@@ -553,6 +564,8 @@ class Run:
         if new or self._changed:
             self._changed = False
             self._unanswered += 1
+            if not new:
+                self._records.send(wait=False)
             self._link.post({**self._about, "step": self._step}, numbered=False)
         if wait and not self._waited:
             self._waited = True
@@ -606,9 +619,10 @@ class Run:
             self._memory.want_limit(told)
             self._memory.apply_limit()
 
-    def _post(self, record: Message) -> None:
+    def _post(self, record: Record) -> None:
         self._greet()
         self._records.add(record)
+        self._records.send(wait="ask" in record.about)
 
     def _report_faults(self) -> None:
         lost = self._link.spill.lost
@@ -638,17 +652,14 @@ class Run:
         self._follow_schedulers()
 
     def _report_step(self, values: dict[str, Any], sizes: Message) -> None:
-        if self._rank > 0:  # only rank 0 reports the training
-            values = {}
-        record = record_of(self._step, self._seconds(), values)
-        if self._rank == 0:
-            record.update(sizes)
-            if self._updates.rate is not None and "learning_rate" not in record:
-                record["learning_rate"] = self._updates.rate
+        record = Record(self._step, self._seconds(), {}, {})
+        takes = sizes.get("takes", ())
+        if self._rank == 0:  # which alone reports the training
+            if self._updates.rate is not None and "learning_rate" not in values:
+                values["learning_rate"] = self._updates.rate
+            record.values, record.about = numbers_of(values), sizes
         if self._account.memory is not None:
-            fields = self._account.memory.read(peak=self._memory.wants_peak)
-            record.update(fields)
-            self._memory.look_at(fields, tuple(sizes.get("takes", ())))
+            record.about.update(self._memory.of_step(tuple(takes), record.seconds))
         self._end_step(record)
 
     def _sizes(self) -> Message:
@@ -660,20 +671,17 @@ class Run:
         self._fetched.clear()
         self._loader._count_step()
         takes, self._takes = self._takes, []
-        series = self._loader._series()
-        self._examples = series["examples_seen"]
-        return {
-            **series,
-            **sizes_of(takes),
-            "effective_batch": self._loader.total_of(takes),
-        }
+        sizes = self._loader._series()
+        self._examples = sizes["examples_seen"]
+        sizes["takes"], sizes["effective_batch"] = takes, self._loader.total_of(takes)
+        return sizes
 
     def _watched_sizes(self) -> Message:
         """The same of batches that cannot be changed, as far as they are known."""
         takes = self._watched_takes
         if not takes or self._loop is None:
             return known({"batch": self._watched_batch})
-        return {**sizes_of(takes), "batch": takes[0], "accumulate": len(takes), "examples_seen": self._loop.seen}
+        return {"takes": takes, "batch": takes[0], "accumulate": len(takes), "examples_seen": self._loop.seen}
 
     def _promote(self) -> None:
         """The epoch of the loader that led was left early; the steps have the examples of another one."""
@@ -683,8 +691,10 @@ class Run:
                 self._takes = loader._own([loader.last_total])
                 return
 
-    def _end_step(self, record: Message) -> None:
-        """Sends the record and does what BatchScope asks for. Every step boundary comes by here once."""
+    def _end_step(self, record: Record) -> None:
+        """Sends the record and does what BatchScope asks for. Every step boundary comes by here once. Steps of a loop
+        that nothing is asked of follow each other; they talk to BatchScope together.
+        """
         asks = (
             self._asks_at is not None
             and self._step >= self._asks_at
@@ -692,12 +702,16 @@ class Run:
             and self._probe is None
             and self._link.connected
         )
+        if self._may_wait(record, asks):
+            self._records.add(record)
+            return
+        self._talks_at = record.seconds + _TALKS_EVERY
         if asks:
-            record["ask"] = True
+            record.about["ask"] = True
             self._answered = False
         probe = self._probe  # one that is asked for now begins with the next step
         if probe is not None:
-            probe.saw(record.get("peak_bytes"), record.get("takes") or ())
+            probe.saw(record.about.get("peak_bytes"), record.about.get("takes") or ())
         self._post(record)
         self._report_faults()
         self._take_all()
@@ -707,6 +721,16 @@ class Run:
         if probe is not None and self._probe is probe:
             probe.advance()
         self._memory.apply_limit()
+
+    def _may_wait(self, record: Record, asks: bool) -> bool:
+        """Whether it is soon enough to talk to BatchScope after a later step."""
+        soon = record.seconds < self._talks_at and self._loop is not None and self._link.connected
+        return soon and not (asks or self._paused or self._stop) and self._probe is None and self._ranks is None
+
+    def _rests(self) -> None:
+        """The next step may be long in coming."""
+        self._records.send(wait=False)
+        self._talks_at = self._memory.reads_at = 0.0
 
     def _await_answer(self) -> None:
         end = time.monotonic() + (0 if self._late else WAIT_FOR_ANSWER)
@@ -790,7 +814,7 @@ class Run:
         if "hold" in message:
             self._set_hold(message["hold"], self._step + 1)
         loader = self._loader
-        self._link.post(
+        self._tell(
             {
                 "type": "applied",
                 "id": message.get("id"),
@@ -840,7 +864,7 @@ class Run:
                     "the model reads values of its tensors, which have no data in an estimate (with "
                     "transformers before 5: those of an attention mask)"
                 )
-        self._link.post(answer)
+        self._tell(answer)
 
     def _apply(self, message: Message) -> None:
         """Takes over the sizes and the rate of a message; what is not possible is clamped."""
@@ -889,7 +913,7 @@ class Run:
             takes = self._watched_takes if self._loader is None else self._takes
             message = tracer.finish(size_of(takes) if self._probe is None else self._probe.traced_size(takes))
         if message["batch"]:
-            self._link.post(message)
+            self._tell(message)
 
     # ---- its end ----
 
@@ -912,16 +936,6 @@ def distributed_models() -> list[Any]:
     """All DistributedDataParallel models of the process."""
     kind = sys.modules["torch"].nn.parallel.DistributedDataParallel
     return [item for item in gc.get_objects() if issubclass(type(item), kind)]
-
-
-def sizes_of(takes: Sequence[int]) -> Message:
-    """What a record says of the micro batches of a step."""
-    return {
-        "takes": takes,
-        "micro_batch": max(takes, default=0),
-        "micro_batches": len(takes),
-        "effective_batch": sum(takes),
-    }
 
 
 def given_seed() -> int | None:

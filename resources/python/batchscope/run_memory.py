@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .account import Account
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 NOTHING_SAID = -2  # about a limit
 _STEPS_OF_LIBRARIES = 2  # of a loop whose sizes are not known
+_READS_EVERY = 0.2  # seconds, at least
+_FIRST_STEPS = 16  # of which each is read: a run may make no more
 _CLEARLY = 1.05  # times a budget, and places for small blocks that are touched: readings from outside are not exact
 
 
@@ -33,13 +35,41 @@ class RunMemory:
         self._wanted: tuple[int | None] | None = None  # one that does not hold yet
         self._growth = Growth()
         self._size = 0  # examples of the largest micro batch of the present step, if it is one of a loader
+        self.reads_at = 0.0  # seconds of the run, before which steps of a loop need not
+        self._steps_read = 0
+        self._unread: set[int] = set()  # sizes of steps since then, of which the next peak is, too
         self._evaluated_at: int | None = None  # the step after which the present evaluation runs
 
     @property
     def wants_peak(self) -> bool:
         """Whether the peak of the present step is to be read, whatever that costs."""
-        new = self.budget.on_host and self._run._foresight.wants(self._size)
-        return new or self._run._probe is not None
+        helps = self.budget.on_host or self.account.on_gpu
+        return self._run._probe is not None or (helps and self._run._foresight.wants(self._size))
+
+    def of_step(self, takes: tuple[int, ...], seconds: float) -> dict[str, int]:
+        """The fields of the record of a step that was made; none if a step of the same loop was looked at a moment ago
+        and nothing depends on it.
+        """
+        peak = self.wants_peak
+        if self._run._loop is not None and not peak and self.budget.bytes is None:
+            if seconds < self.reads_at and self._steps_read >= _FIRST_STEPS:
+                self._unread.add(max(takes, default=0))
+                return {}
+            self.reads_at = seconds + _READS_EVERY
+        self._steps_read += 1
+        fields: dict[str, int] = self.account.memory.read(peak=peak)
+        self._look_at(fields, takes)
+        self._unread.clear()
+        return fields
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether batches are to be fetched within fetching()."""
+        return self.budget.on_host
+
+    def notes(self, sizes: Sequence[int], first: bool) -> None:
+        """A micro batch is fetched, the first one of a step or not."""
+        self._size = max((0 if first else self._size, *sizes))
 
     @property
     def waits_for_model(self) -> bool:
@@ -48,8 +78,8 @@ class RunMemory:
 
     @contextlib.contextmanager
     def fetching(self, sizes: tuple[int, ...], first: bool) -> Iterator[None]:
-        """A micro batch is fetched, the first one of a step or not; what comes then belongs to the step."""
-        self._size = max((0 if first else self._size, *sizes))
+        """The same, in what it returns; what comes then belongs to the step."""
+        self.notes(sizes, first)
         self._let_libraries_in()
         with self.budget.for_data(sizes, first):
             yield
@@ -121,11 +151,13 @@ class RunMemory:
         self._run._event_at(self._run._step + 1, "budget", detail)
         return True
 
-    def look_at(self, fields: dict[str, int], takes: tuple[int, ...]) -> None:
+    def _look_at(self, fields: dict[str, int], takes: tuple[int, ...]) -> None:
         """Says what is not as it should be: memory that grows with each step, or more of it than the budget."""
         if self._run._probe is not None:
             return
-        self._run._foresight.saw(max(takes, default=0), fields.get("peak_bytes", 0))
+        size = max(takes, default=0)
+        if self._unread <= {size}:
+            self._run._foresight.saw(size, fields.get("peak_bytes", 0))
         growth = self._growth.saw(self._run._step, fields["allocated_bytes"], takes)
         if growth is not None:
             self._run.event("growing", **growth)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .run import Run
 
-_STEADY = 16  # windows of the same size, after which it is likely to stay for a while
+STEADY = 16  # windows of the same size, after which it is likely to stay for a while
 
 
 class Sizes:
@@ -44,7 +44,7 @@ class Sizes:
         self._pass: tuple[int, int] | None = None  # epoch and seen where the present pass began
         self._promised = 0  # a batch size that the next window of this epoch may have
         self._window = (batch, 1)  # batch and accumulation of the last window
-        self._unchanged = _STEADY  # windows since the size has changed the last time
+        self._unchanged = STEADY  # windows since the size has changed the last time
         self._steady = True  # it is likely to stay for a while
         run._loaders.add(self)
         if self.may_lead:
@@ -184,7 +184,7 @@ class Sizes:
     def _took(self, sizes: list[int]) -> None:
         self._promised = 0
         changed = self._window[0] != self._batch and self._stepped[1] > 0
-        self._steady = self._unchanged >= _STEADY if changed else self._steady or self._unchanged + 1 >= _STEADY
+        self._steady = self._unchanged >= STEADY if changed else self._steady or self._unchanged + 1 >= STEADY
         self._unchanged = 1 if changed else self._unchanged + 1
         self._window = self._batch, self._accumulate
         self.last_total = sum(sizes)

@@ -32,6 +32,8 @@ class IndexStream:
 
     def take(self, count: int) -> list[Any]:
         """The next indices; fewer at the end."""
+        if not self._front:
+            return list(itertools.islice(self._iterator or self._begun(), count))
         taken = [self._front.popleft() for _ in range(min(count, len(self._front)))]
         if len(taken) < count:
             taken += itertools.islice(self._begun(), count - len(taken))

@@ -24,14 +24,23 @@ class _PutBack(dict[str, Any]):
         self._function()
 
 
+class _Update:
+    """The present or last update of an optimizer."""
+
+    def __init__(self) -> None:
+        self.runs = False
+        self.rate: Any = None  # of the first group
+        self.own_rates: list[Any] | None = None  # of all groups, while they have others
+
+
 class Updates:
     """The optimizers of a training. `begins` and `ends` are called around each update."""
 
     def __init__(self, begins: Callable[[], None], ends: Callable[[], None]) -> None:
         self._begins = begins
         self._ends = ends
-        self._known: Any = weakref.WeakSet()
-        self._rates: Any = weakref.WeakKeyDictionary()  # of the first group, in the last update
+        self._made: Any = weakref.WeakKeyDictionary()  # _Update of each optimizer
+        self._last_made = _Update()  # of the last one
         self._wanted: tuple[Callable[[Any], bool], Callable[[Any], None]] | None = None  # optimizers to be known
         self.is_told = False  # look_at() is called with each update of any optimizer
         self.last: Any = None  # optimizer that was known or stepped
@@ -49,7 +58,7 @@ class Updates:
 
     def look_at(self, optimizer: Any) -> None:
         """An optimizer begins an update."""
-        if self._wanted is None or optimizer in self._known:
+        if self._wanted is None or optimizer in self._made:
             return
         is_ours, know = self._wanted
         if is_ours(optimizer):
@@ -61,35 +70,35 @@ class Updates:
         if optimizer is self.last or not hasattr(optimizer, "register_step_pre_hook"):
             return False
         self.last = optimizer
-        if optimizer not in self._known:
-            self._known.add(optimizer)
-            optimizer.register_step_pre_hook(self._before(optimizer))
+        if optimizer not in self._made:
+            self._made[optimizer] = _Update()
+            optimizer.register_step_pre_hook(self._before(optimizer, self._made[optimizer]))
+        self._last_made = self._made[optimizer]
         return True
 
-    def _before(self, optimizer: Any) -> Callable[..., Any]:
-        state: dict[str, Any] = {"rates": None, "inside": False}
+    def _before(self, optimizer: Any, update: _Update) -> Callable[..., Any]:
         owner = weakref.ref(optimizer)
 
         def put_back() -> None:
-            if not state["inside"]:
+            if not update.runs:
                 return
-            state["inside"] = False
-            found = owner()
-            if state["rates"] is not None and found is not None:
-                for group, rate in zip(found.param_groups, state["rates"]):
+            update.runs = False
+            if update.own_rates is not None:
+                found = owner()
+                for group, rate in zip([] if found is None else found.param_groups, update.own_rates):
                     group["lr"] = rate
-            state["rates"] = None
+                update.own_rates = None
             self._ends()
 
         def before(stepped: Any, args: Any, kwargs: Any) -> Any:
-            if state["inside"]:  # a step() that calls its base class's comes by here twice
+            if update.runs:  # a step() that calls its base class's comes by here twice
                 return None
-            state["inside"] = True
+            update.runs = True
             if self.rate_factor != 1.0:
-                state["rates"] = [group["lr"] for group in stepped.param_groups]
-                for group, rate in zip(stepped.param_groups, state["rates"]):
+                update.own_rates = [group["lr"] for group in stepped.param_groups]
+                for group, rate in zip(stepped.param_groups, update.own_rates):
                     group["lr"] = rate * self.rate_factor
-            self._rates[stepped] = stepped.param_groups[0]["lr"] if stepped.param_groups else None
+            update.rate = stepped.param_groups[0]["lr"] if stepped.param_groups else None
             self._begins()
             return args, _PutBack(kwargs, put_back)
 
@@ -97,15 +106,16 @@ class Updates:
 
     def rate_of(self, optimizer: Any) -> Any:
         """The learning rate of an optimizer's first group in its last update; None if there was none."""
-        return self._rates.get(optimizer)
+        made = self._last_made if optimizer is self.last else self._made.get(optimizer)
+        return None if made is None else made.rate
 
     @property
     def rate(self) -> Any:
         """The learning rate of the last optimizer's first group in its last update; None if there is none."""
         if self.last is None or not self.last.param_groups:
             return None
-        if self.last in self._rates:  # the one that it has now may be that of the next update
-            return self._rates[self.last]
+        if self._last_made.rate is not None:  # the one that it has now may be that of the next update
+            return self._last_made.rate
         return self.last.param_groups[0]["lr"] * self.rate_factor
 
 

@@ -10,6 +10,7 @@ import os
 import select
 import socket
 import time
+import weakref
 from collections import deque
 from typing import Any
 
@@ -116,8 +117,8 @@ class Link:
         self.seq = 0
         self.stored = 0  # the last message that BatchScope has confirmed
         self.connections = 0
-        self._pid = os.getpid()
-        self._closed = path is None
+        self.silent = path is None  # and in a forked process, and after BatchScope refused this program
+        _be_silent_in_forks(weakref.ref(self))
         self._socket: socket.socket | None = None
         self._next_try = 0.0
         self._unsent: deque[tuple[int, bytes]] = deque()
@@ -128,11 +129,6 @@ class Link:
         self._discarding = False  # the rest of a line that was too long
         self._in_file = 0  # the last message that went to the file
         self.malformed: str | None = None  # the first line received that is no message
-
-    @property
-    def silent(self) -> bool:
-        """True in a forked process, and after BatchScope refused this program."""
-        return self._closed or os.getpid() != self._pid
 
     @property
     def connected(self) -> bool:
@@ -314,7 +310,7 @@ class Link:
         if self._socket is not None:
             self._socket.close()
         self._socket = None
-        self._closed = True
+        self.silent = True
         self._sent.clear()
         self._unsent.clear()
 
@@ -328,4 +324,15 @@ class Link:
             self.receive()
         self._lose()
         self.spill.close()
-        self._closed = True
+        self.silent = True
+
+
+def _be_silent_in_forks(link: weakref.ref[Link]) -> None:
+    """A look at the process's id in each call would take longer than all else that most of them do."""
+
+    def be_silent() -> None:
+        found = link()
+        if found is not None:
+            found.silent = True
+
+    os.register_at_fork(after_in_child=be_silent)

@@ -9,7 +9,7 @@ import unittest
 from torch_programs import HERE, WithRun
 
 from loops import BATCH, EXAMPLES, LOOPS
-from pretended_batchscope import PATIENCE, Server
+from pretended_batchscope import PATIENCE, Program, Server
 
 WATCHED = {"by_hand": "no-loader", "closures": "no-loader", "same_loader_twice": "two-passes",
            "streams": "iterable-dataset", "pairs": "own-batch-sampler", "prefetched": "other-thread"}
@@ -67,7 +67,8 @@ class Loops(WithRun):
         self.assertLess(records[0]["learning_rate"], max(record["learning_rate"] for record in records))
         self.assertEqual(records[-1]["examples_seen"], 2 * EXAMPLES)
         self.assertEqual(records[-1]["epoch"], 2.0)
-        self.assertTrue(all("allocated_bytes" in record for record in records))
+        self.assertTrue(all("allocated_bytes" in record for record in records[:16]))
+        self.assertEqual([record["step"] for record in records], list(range(1, len(records) + 1)))
         hello = server.of("hello")[-1]
         self.assertEqual((hello["settings"]["optimizer"], hello["examples"], hello["batch"]),
                          ("AdamW", EXAMPLES, BATCH))
@@ -164,6 +165,40 @@ class Loops(WithRun):
         self.assertAlmostEqual(max(rates), 1e-2, delta=1e-4)
         self.assertLess(rates[-1], 1e-4)
         self.assertEqual(server.events("scheduler")[0]["detail"]["follows"], "progress")
+
+    def test_steps_are_told_before_what_may_take_long(self):
+        """Short steps are told together, but not after an evaluation that comes between them, or another thing that is
+        told.
+        """
+        server = Server()
+        self.addCleanup(server.kill)
+        program = Program(
+            """
+            import torch
+            from torch.utils.data import DataLoader, TensorDataset
+            torch.manual_seed(0)
+            model = torch.nn.Linear(4, 1)
+            optimizer = torch.optim.SGD(model.parameters(), 0.1)
+            data = TensorDataset(torch.randn(40, 4))
+            held_out = DataLoader(data, batch_size=8)
+            for epoch in range(2):
+                for x, in DataLoader(data, batch_size=4):
+                    optimizer.zero_grad()
+                    model(x).square().mean().backward()
+                    optimizer.step()
+                with torch.no_grad():
+                    for x, in held_out:
+                        model(x)
+                        if epoch == 0:
+                            input()
+            """, dict(server.environment(), BATCHSCOPE_ATTACH="auto"))
+        self.addCleanup(program.kill)
+        server.wait_for(lambda message: message["type"] == "record" and message["step"] == 10)
+        self.assertEqual([record["step"] for record in server.of("record")], [*range(1, 11)])
+        for _ in range(5):
+            program.tell()
+        self.assertEqual(program.end(), "")
+        self.assertEqual([record["step"] for record in server.of("record")], [*range(1, 21)])
 
     def test_a_stop_ends_the_program(self):
         server = Server(answer=lambda record: {"batch": BATCH}, welcome={"hold": 1})

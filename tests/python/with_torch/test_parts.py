@@ -25,23 +25,23 @@ PART, PARTS = 4, 3
 
 class Parts(WithRun):
     def tearDown(self):
-        batchscope.run._current = ATTACHED._loop = None
+        batchscope.run._current = ATTACHED.loop = None
 
     def attached(self, loop, data=None, settings=None, answer=None, **welcome):
         """A loop that is attached to; the server, and the training."""
         server, _ = self.connect(welcome={"batch": PART, "accumulate": PARTS, **welcome}, answer=answer)
-        ATTACHED._loop = None
+        ATTACHED.loop = None
         t = Training(data=data, **(settings or {}))
         loop(t)
-        ATTACHED._loop.end()
+        ATTACHED.loop.end()
         self.closed(server)
-        batchscope.run._current = ATTACHED._loop = None
+        batchscope.run._current = ATTACHED.loop = None
         return server, t
 
     def alone(self, loop, data=None, **told):
         t = Training(data=data, **told)
         loop(t)
-        ATTACHED._loop = batchscope.run._current = None
+        ATTACHED.loop = batchscope.run._current = None
         return t
 
     def assert_same(self, one, two):
