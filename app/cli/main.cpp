@@ -94,8 +94,8 @@ int main(int argc, char** argv) {
   try {
     return cli::run(argc, argv);
   } catch (const Error& error) {
-    return cli::fail(error.kind() == Error::Kind::failed ? cli::exit_status::job_failed : cli::exit_status::bad_input,
-                     error.what());
+    const bool failed = error.kind() == Error::Kind::failed || error.kind() == Error::Kind::device_lost;
+    return cli::fail(failed ? cli::exit_status::job_failed : cli::exit_status::bad_input, error.what());
   } catch (const std::bad_alloc&) {
     return cli::fail(cli::exit_status::job_failed, "the system is out of memory");
   } catch (const std::exception& error) {

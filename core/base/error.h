@@ -15,6 +15,7 @@ public:
     input,       ///< bad usage or bad input; nothing was written (exit status 2)
     unavailable, ///< a requested device, library or file is missing (exit status 2)
     failed,      ///< the job itself failed (exit status 1)
+    device_lost, ///< it failed, and so would every other job of this process on that GPU (exit status 1)
   };
 
   /// `field`: the key of the run's field that the error is about, a static string.

@@ -19,6 +19,7 @@
 #include "core/memory/detail/cuda_library.h"
 #include "core/memory/detail/devices.h"
 #include "core/memory/detail/nvml.h"
+#include "core/memory/detail/torch_errors.h"
 
 namespace batchscope::memory {
 
@@ -256,7 +257,10 @@ std::unique_ptr<Device> open_cuda(int index, std::optional<std::uint64_t> budget
     make_handles(index);
     return make_cuda_device(index, budget);
   } catch (const c10::Error& error) {
-    throw gpu_missing(index, error.what_without_backtrace());
+    Error failed = failure(error);
+    if (failed.kind() == Error::Kind::device_lost)
+      throw failed;
+    throw gpu_missing(index, failed.what());
   }
 }
 

@@ -13,6 +13,7 @@
 #include <cuda_runtime_api.h>
 
 #include "core/base/text.h"
+#include "core/memory/detail/torch_errors.h"
 
 namespace batchscope::memory {
 
@@ -90,6 +91,12 @@ void require_cuda(int index) {
   cudaError_t error = cudaErrorUnknown;
   if (const auto get = runtime<cudaError_t(int*)>("cudaGetDeviceCount"))
     error = get(&count);
+  if (loses_device(error)) {
+    const auto text_of = runtime<const char*(cudaError_t)>("cudaGetErrorString");
+    throw Error(Error::Kind::device_lost,
+                fmt::format("--device cuda:{}: an earlier job has ended with a CUDA error: {}{}", index,
+                            text_of != nullptr ? text_of(error) : std::to_string(error), restart_advice));
+  }
   if (error != cudaSuccess || count == 0)
     throw gpu_missing(index, why_none(error));
   if (index >= count)

@@ -1,5 +1,6 @@
 #include "core/memory/detail/torch_errors.h"
 
+#include <algorithm>
 #include <array>
 #include <sstream>
 #include <string>
@@ -7,30 +8,23 @@
 
 #include <c10/util/Exception.h>
 
+#include "core/base/shortage.h"
+
 namespace batchscope::memory {
 
 namespace {
 
 constexpr int cuda_error_memory_allocation = 2; // cudaErrorMemoryAllocation
+/// Errors after which each call of CUDA in the process fails, as driver_types.h says of them: ECC, illegal address,
+/// launch timeout, assertion, hardware stack, illegal instruction, misaligned address, address space, program counter,
+/// launch failure.
+constexpr std::array lasting = {214, 700, 702, 710, 714, 715, 716, 717, 718, 719};
 
-/// Texts that always mean out of memory.
-constexpr std::array certain = {"CUDA out of memory",
-                                "CUDA error: out of memory",
-                                "DefaultCPUAllocator: can't allocate memory",
-                                "CUBLAS_STATUS_ALLOC_FAILED",
-                                "CUDNN_STATUS_ALLOC_FAILED",
-                                "cpu: out of memory: tried to allocate",
-                                "std::bad_alloc"};
-/// Texts that may be caused by a refused request: cuDNN tries its plans in turn and ends with one of these.
-constexpr std::array hints = {"Unable to find a valid cuDNN algorithm", "was unable to find an engine",
-                              "could not create a primitive", "could not execute a primitive"};
-
-template <std::size_t N> bool contains_any(std::string_view text, const std::array<const char*, N>& parts) {
-  for (const char* part : parts) {
-    if (text.find(part) != std::string_view::npos)
-      return true;
-  }
-  return false;
+bool has_lost_device(const std::exception& error) {
+  if (const auto* own = dynamic_cast<const Error*>(&error))
+    return own->kind() == Error::Kind::device_lost;
+  const auto* accelerator = dynamic_cast<const c10::AcceleratorError*>(&error);
+  return accelerator != nullptr && loses_device(accelerator->get_error_code());
 }
 
 /// TorchScript's interpreter turns every exception into a runtime_error: a trace of the script, then a line such as
@@ -50,21 +44,41 @@ std::string line_of_script(const std::string& text) {
 
 } // namespace
 
-bool is_out_of_memory(const std::exception& error, bool refused_meanwhile) {
+bool is_out_of_memory(const std::exception& error, bool memory_was_short) {
   if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
       dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
     return true;
   if (const auto* accelerator = dynamic_cast<const c10::AcceleratorError*>(&error))
     return accelerator->get_error_code() == cuda_error_memory_allocation;
-  const std::string_view text = error.what();
-  return contains_any(text, certain) || (refused_meanwhile && contains_any(text, hints));
+  const auto shortage = shortage_in(error.what());
+  return shortage && (shortage->sign == Shortage::Sign::certain || memory_was_short);
+}
+
+bool was_short(const Device& device, std::uint64_t refused_before) {
+  const Readings now = device.readings();
+  if (now.refused > refused_before)
+    return true;
+  if (!now.device_wide)
+    return false;
+  const auto free = static_cast<double>(device.available());
+  return is_nearly_full(free, free + static_cast<double>(*now.device_wide));
 }
 
 std::string first_line(const std::exception& error) {
   const auto* torch = dynamic_cast<const c10::Error*>(&error);
   const std::string text = torch != nullptr ? torch->what_without_backtrace() : error.what();
   const std::string script_error = line_of_script(text);
-  return script_error.empty() ? text.substr(0, text.find('\n')) : script_error;
+  const std::string line = script_error.empty() ? text.substr(0, text.find('\n')) : script_error;
+  const bool says_so = dynamic_cast<const Error*>(&error) != nullptr;
+  return says_so || !has_lost_device(error) ? line : line + restart_advice;
+}
+
+bool loses_device(int cuda_error) {
+  return std::ranges::find(lasting, cuda_error) != lasting.end();
+}
+
+Error failure(const std::exception& error) {
+  return {has_lost_device(error) ? Error::Kind::device_lost : Error::Kind::failed, first_line(error)};
 }
 
 } // namespace batchscope::memory

@@ -128,6 +128,10 @@ void Worker::make(const store::WaitingRun& waiting, const run::RunSpec& spec) {
     // Detects a first batch that exceeds the data before the run is stored as started.
     session->start();
   } catch (const Error& error) {
+    if (error.kind() == Error::Kind::device_lost) { // the others can be made by another process
+      queue_.release(waiting.id);
+      throw;
+    }
     refused = error.what();
   }
   if (control_->stopping())

@@ -99,8 +99,10 @@ Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device&
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    if (!memory::is_out_of_memory(error, device_.readings().refused > refused))
-      throw Error(Error::Kind::failed, "cannot create the model: " + memory::first_line(error));
+    if (!memory::is_out_of_memory(error, memory::was_short(device_, refused))) {
+      const Error failed = memory::failure(error);
+      throw Error(failed.kind(), std::string("cannot create the model: ") + failed.what());
+    }
     const memory::OutOfMemoryInfo info = device_.take_last_oom().value_or(memory::OutOfMemoryInfo{});
     throw Error(Error::Kind::failed,
                 "the memory budget of " + format_bytes(info.limit) +
@@ -337,8 +339,8 @@ void Learner::finish_broken_backward() {
 
 /// Called while the step is unwound, with gradients still alive: they show which part of the workspace they are.
 Attempt Learner::gave_up(const std::exception& error, std::uint64_t refused_before, MicroBatch failed) {
-  if (!memory::is_out_of_memory(error, device_.readings().refused > refused_before))
-    throw Error(Error::Kind::failed, memory::first_line(error));
+  if (!memory::is_out_of_memory(error, memory::was_short(device_, refused_before)))
+    throw memory::failure(error);
   Attempt result;
   result.out_of_memory = true;
   result.failed = failed;
@@ -432,8 +434,8 @@ std::optional<EvaluationSums> Learner::evaluate(MicroBatch examples) {
     }
     return sums;
   } catch (const std::exception& error) {
-    if (!memory::is_out_of_memory(error, device_.readings().refused > refused_before))
-      throw Error(Error::Kind::failed, memory::first_line(error));
+    if (!memory::is_out_of_memory(error, memory::was_short(device_, refused_before)))
+      throw memory::failure(error);
   }
   device_.release_cache();
   return std::nullopt;

@@ -53,7 +53,7 @@ template <typename Function> auto translated(Function&& function) -> decltype(fu
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    throw Error(Error::Kind::failed, memory::first_line(error));
+    throw memory::failure(error);
   }
 }
 

@@ -70,8 +70,11 @@ search::Probe LearnerTrials::run(const search::Proposal& proposal) {
   try {
     probe.outcome = run_steps(proposal.trace, probe) ? search::Outcome::fits : search::Outcome::out_of_memory;
   } catch (const std::exception& error) {
+    const Error failed = memory::failure(error);
+    if (failed.kind() == Error::Kind::device_lost) // no other size can be tried
+      throw;
     probe.outcome = search::Outcome::error;
-    probe.message = memory::first_line(error);
+    probe.message = failed.what();
   }
   probe.peak_bytes = learner_.device().readings().peak;
   learner_.restore(*before_);

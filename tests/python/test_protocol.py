@@ -1,6 +1,7 @@
 """The line protocol of the client: programs that only pretend to train, so no torch is needed."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -1008,6 +1009,26 @@ class Memory(Folder):
                     del held
         """, self.server())
         self.assertEqual(child.end(), "True True\n" * 2)
+
+    def test_texts_of_errors_are_those_that_batchscope_knows(self):
+        with open(os.path.join(CLIENT, "..", "..", "core", "base", "shortage.cpp"), encoding="utf-8") as file:
+            known = re.findall(r'Text\{"([^"]+)", Of::\w+(?:, Sign::(\w+))?\}', file.read())
+        self.assertGreater(len(known), 20)
+        child = self.program(f"""
+            import types, sys
+            import batchscope
+            known = {known!r}
+            found = [batchscope.is_out_of_memory(RuntimeError(text)) for text, _ in known]
+            print(found == [sign != "possible" for _, sign in known])
+            cuda = types.SimpleNamespace(is_available=lambda: True, is_initialized=lambda: True)
+            sys.modules["torch"] = types.SimpleNamespace(cuda=cuda)
+            for free in (2_000_000_000, 3_000_000_000):
+                cuda.mem_get_info = lambda: (free, 80_000_000_000)
+                print([batchscope.is_out_of_memory(RuntimeError(text)) for text, sign in known if sign == "possible"])
+            sys.modules.pop("torch")
+        """, self.server())
+        several = sum(sign == "possible" for _, sign in known)
+        self.assertEqual(child.end(), f"True\n{[True] * several}\n{[False] * several}\n")
 
     def test_out_of_memory_is_recognized(self):
         child = self.program("""

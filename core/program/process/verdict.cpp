@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/shortage.h"
 #include "core/base/text.h"
 #include "core/telemetry/describe.h"
 #include "core/telemetry/english.h"
@@ -21,8 +22,7 @@ using telemetry::RunStatus;
 using telemetry::Words;
 using Cause = telemetry::OutOfMemory::Cause;
 
-/// A text of a line of output that means that memory has run out. The texts are those of PyTorch, CUDA, oneDNN, NumPy,
-/// CPython, libgomp and glibc.
+/// A text of a line of output that means that memory has run out, beside those of errors (core/base/shortage.h).
 struct Symptom {
   const char* text;
   Cause cause;
@@ -32,29 +32,21 @@ constexpr std::array symptoms = {
     Symptom{"DataLoader worker (pid", Cause::loader_worker, "is killed by signal"},
     Symptom{"torch.OutOfMemoryError", Cause::device},
     Symptom{"torch.cuda.OutOfMemoryError", Cause::device},
-    Symptom{"CUDA out of memory. Tried to allocate", Cause::device},
-    Symptom{"HIP out of memory. Tried to allocate", Cause::device},
-    Symptom{"CUDA error: out of memory", Cause::device},
-    Symptom{"CUBLAS_STATUS_ALLOC_FAILED", Cause::device},
-    Symptom{"NVML_SUCCESS == r INTERNAL ASSERT", Cause::device},
-    Symptom{"Unable to find a valid cuDNN algorithm", Cause::device},
-    Symptom{"DefaultCPUAllocator: can't allocate memory", Cause::host},
-    Symptom{"DefaultCPUAllocator: not enough memory", Cause::host},
-    Symptom{"could not create a primitive", Cause::host},
     Symptom{"_ArrayMemoryError: Unable to allocate", Cause::host},
-    Symptom{"can't start new thread", Cause::host},
-    Symptom{"libgomp: Thread creation failed", Cause::host},
-    Symptom{"std::bad_alloc", Cause::host},
     Symptom{"Cannot allocate memory", Cause::host},
 };
 
-std::optional<Cause> cause_of(std::string_view line) {
+/// `nearly_full`: by what is known of its memory, the program had nearly none left.
+std::optional<Cause> cause_of(std::string_view line, bool nearly_full) {
   if (trimmed(line) == "MemoryError" || line.starts_with("MemoryError:"))
     return Cause::host;
   for (const Symptom& symptom : symptoms)
     if (line.find(symptom.text) != std::string_view::npos && line.find(symptom.also) != std::string_view::npos)
       return symptom.cause;
-  return std::nullopt;
+  const auto shortage = shortage_in(line);
+  if (!shortage || (shortage->sign == Shortage::Sign::possible && !nearly_full))
+    return std::nullopt;
+  return shortage->of == Shortage::Of::host ? Cause::host : Cause::device;
 }
 
 /// Launchers report the end of the program that they started with an exception of their own.
@@ -69,6 +61,8 @@ bool is_of_launcher(std::string_view exception) {
 /// Reads output line by line for the exceptions that it ends with.
 class Exceptions {
 public:
+  explicit Exceptions(bool nearly_full) : nearly_full_(nearly_full) {}
+
   void take(std::string_view line) {
     // `[rank0]: ` is how PyTorch marks the lines of a process of several.
     if (line.starts_with("[rank") && line.find("]: ") != std::string_view::npos)
@@ -100,10 +94,11 @@ private:
       chained_ = false; // one that is raised while another is handled is about the same thing
     }
     in_traceback_ = false;
-    if (const auto found = cause_of(line))
+    if (const auto found = cause_of(line, nearly_full_))
       cause_ = found;
   }
 
+  bool nearly_full_;
   bool in_traceback_ = false;
   bool chained_ = false;
   std::optional<Cause> cause_;
@@ -111,9 +106,14 @@ private:
   std::string last_line_;
 };
 
-Exceptions exceptions_in(const std::string& output) {
-  Exceptions exceptions;
-  std::istringstream lines(output);
+bool near_limit(const Ending& ending) {
+  constexpr double near = 0.9;
+  return ending.limit && ending.peak && static_cast<double>(*ending.peak) >= near * static_cast<double>(*ending.limit);
+}
+
+Exceptions exceptions_in(const Ending& ending) {
+  Exceptions exceptions(near_limit(ending));
+  std::istringstream lines(ending.output_tail);
   std::string line;
   while (std::getline(lines, line))
     exceptions.take(line);
@@ -139,11 +139,6 @@ std::optional<int> signal_of(const Exit& exit) {
 bool was_ended_from_outside(const Exit& exit) {
   const std::optional<int> signal = signal_of(exit);
   return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
-}
-
-bool near_limit(const Ending& ending) {
-  constexpr double near = 0.9;
-  return ending.limit && ending.peak && static_cast<double>(*ending.peak) >= near * static_cast<double>(*ending.limit);
 }
 
 const char* name_of(Cause cause) {
@@ -176,7 +171,7 @@ Verdict out_of_memory(Cause cause, const std::string& error) {
 /// What the program has said itself, with what was being done and why the error was not survived.
 Verdict on_socket_event(const telemetry::OutOfMemory& event) {
   const std::string error = one_line(event.error);
-  const Cause cause = cause_of(error).value_or(Cause::device);
+  const Cause cause = cause_of(error, /*nearly_full=*/true).value_or(Cause::device);
   Verdict verdict = out_of_memory(cause, error);
   telemetry::Reason& reason = verdict.reason;
   if (const char* place = telemetry::place_of(event.where); *place != '\0')
@@ -204,7 +199,7 @@ Verdict on_unknown_exit(const Ending& ending, const Exceptions& exceptions) {
 /// From the exit alone.
 Verdict on_exit(const Ending& ending) {
   const std::optional<int> signal = signal_of(ending.exit);
-  const std::string last = one_line(exceptions_in(ending.output_tail).last());
+  const std::string last = one_line(exceptions_in(ending).last());
   if (signal == SIGKILL && !ending.exit.killed_by_us)
     return ending.exit.kernel_oom ? out_of_memory(Cause::kernel, telemetry::because(Words::ended_by_kernel))
                                   : failed(telemetry::because(Words::killed));
@@ -235,7 +230,7 @@ Verdict verdict_on(const Ending& ending) {
     return {.status = RunStatus::finished};
   if (ending.oom)
     return on_socket_event(*ending.oom);
-  const Exceptions exceptions = exceptions_in(ending.output_tail);
+  const Exceptions exceptions = exceptions_in(ending);
   if (exceptions.cause() && !was_ended_from_outside(ending.exit))
     return out_of_memory(*exceptions.cause(), one_line(exceptions.last()));
   return ending.exit.code || ending.exit.signal ? on_exit(ending) : on_unknown_exit(ending, exceptions);

@@ -14,19 +14,39 @@ import time
 from typing import Any, Callable
 
 _OUT_OF_MEMORY = re.compile(
-    r"out of memory|CUBLAS_STATUS_ALLOC_FAILED|NVML_SUCCESS == r INTERNAL ASSERT"
-    r"|Unable to find a valid cuDNN algorithm|can't allocate memory|could not create a primitive"
+    r"out of memory|(CUBLAS|CUSOLVER|CUSPARSE|CUDNN)_STATUS_ALLOC_FAILED|CUFFT_ALLOC_FAILED"
+    r"|CUDNN_STATUS_INTERNAL_ERROR_(DEVICE|HOST)_ALLOCATION_FAILED|Failed to CUDA calloc"
+    r"|NVML_SUCCESS == r INTERNAL ASSERT|Unable to find a valid cuDNN algorithm|can't allocate memory"
+    r"|DefaultCPUAllocator: not enough memory|could not (create|execute) a primitive"
     r"|Unable to allocate .* for an array|can't start new thread|Thread creation failed|std::bad_alloc"
     r"|^Resource temporarily unavailable$",  # which std::thread says
     re.IGNORECASE,
 )
+_OF_A_FULL_GPU = re.compile(  # if it has no memory for a library's handle, or for any of the ways to compute something
+    r"(CUBLAS|CUDNN|CUSOLVER)_STATUS_NOT_INITIALIZED|was unable to find an engine"
+)
+_NEARLY_NOTHING = 0.03  # of a GPU's memory, that is free
 
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an exception means that a device or the host had no memory left."""
     if isinstance(error, MemoryError) or type(error).__name__ in ("OutOfMemoryError", "_ArrayMemoryError"):
         return True
-    return isinstance(error, (RuntimeError, OSError)) and bool(_OUT_OF_MEMORY.search(str(error)))
+    if not isinstance(error, (RuntimeError, OSError)):
+        return False
+    text = str(error)
+    return bool(_OUT_OF_MEMORY.search(text)) or (bool(_OF_A_FULL_GPU.search(text)) and _is_gpu_full())
+
+
+def _is_gpu_full() -> bool:
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_available() or not torch.cuda.is_initialized():
+        return False
+    try:
+        free, total = torch.cuda.mem_get_info()
+    except RuntimeError:  # the device does nothing any more, which is another fault
+        return False
+    return bool(free < _NEARLY_NOTHING * total)
 
 
 def requested_bytes(text: str) -> int | None:

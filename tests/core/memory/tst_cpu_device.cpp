@@ -161,6 +161,10 @@ private Q_SLOTS:
     QTest::newRow("cublas") << "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling" << false << true;
     QTest::newRow("cudnn") << "GET was unable to find an engine to execute" << true << true;
     QTest::newRow("cudnn, nothing refused") << "GET was unable to find an engine to execute" << false << false;
+    const char* handle = "CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`";
+    QTest::newRow("no room for a handle") << handle << true << true;
+    QTest::newRow("no handle") << handle << false << false;
+    QTest::newRow("driver") << "CUDA driver error: out of memory" << false << true;
     QTest::newRow("shape error") << "mat1 and mat2 shapes cannot be multiplied" << true << false;
   }
   void classifiesErrors() {

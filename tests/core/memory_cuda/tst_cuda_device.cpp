@@ -112,6 +112,16 @@ private Q_SLOTS:
     const Block fits(250 * mega); // a kept block gives way
   }
 
+  /// Libraries that ask the driver for memory themselves then fail with texts of their own.
+  void saysThatNearlyNothingIsFree() {
+    const auto device = memory::make_cuda_device(0, card);
+    const std::runtime_error error("CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`");
+    QVERIFY(!memory::is_out_of_memory(error, memory::was_short(*device, 0)));
+    const Block all(1000 * mega);
+    QTRY_VERIFY(memory::was_short(*device, 0)); // what the driver says is asked for five times a second
+    QVERIFY(memory::is_out_of_memory(error, memory::was_short(*device, 0)));
+  }
+
   void leavesTheWholeCardToTheNext() {
     memory::make_cuda_device(0, budget);
     const auto device = memory::make_cuda_device(0, card);

@@ -130,6 +130,14 @@ private Q_SLOTS:
     add("host",
         "RuntimeError: [enforce fail at alloc_cpu.cpp:124] err == 0. DefaultCPUAllocator: can't allocate memory: "
         "you tried to allocate 268435456 bytes. Error code 12 (Cannot allocate memory)");
+    add("device", "RuntimeError: CUDA driver error: out of memory");
+    add("device", "RuntimeError: cuDNN error: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED");
+    add("host", "RuntimeError: cuDNN error: CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED");
+    add("device", "torch.distributed.DistBackendError: NCCL error in: NCCLUtils.cpp:77, Last error: Failed to CUDA "
+                  "calloc async 608 bytes");
+    add("device", "torch.distributed.DistBackendError: NCCL error: unhandled cuda error, Last error: Cuda failure 2 "
+                  "'out of memory'");
+    add("device", "RuntimeError: cuFFT error: CUFFT_ALLOC_FAILED");
     add("host", "RuntimeError: could not create a primitive");
     add("host", "MemoryError");
     add("host", "MemoryError: bad allocation");
@@ -161,6 +169,15 @@ private Q_SLOTS:
     QCOMPARE(verdict.reason_text(), std::string("exit status 1: KeyError: 'labels'"));
     QVERIFY(!verdict_on(exit_with(0, traceback(text))).out_of_memory);
     QVERIFY(!verdict_on(signalled(SIGTERM, traceback(text))).out_of_memory);
+  }
+
+  void aHandleThatCannotBeMadeMeansMemoryOfAFullDevice() {
+    Ending ending = exit_with(1, traceback("RuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling "
+                                           "`cublasCreate(handle)`"));
+    QVERIFY(!verdict_on(ending).out_of_memory);
+    ending.limit = 1000;
+    ending.peak = 990;
+    QVERIFY(verdict_on(ending).out_of_memory);
   }
 
   void threadsOfOpenMp() {
