@@ -473,9 +473,9 @@ class Feeds:
         loader.goes_along = feed.trains or not isinstance(present, FollowedLoader) or not present.has_begun()
         if self._leads(present):
             return
-        if self._loop.steps and not feed.trains and present is not None and not loader.goes_on_from(present):
+        if self._loop.has_stepped and not feed.trains and present is not None and not loader.goes_on_from(present):
             return
-        before_first = run._waited and self._loop.steps == 0
+        before_first = run._waited and not self._loop.has_stepped
         loader.take_over()
         if before_first:  # the answer was one for another loader
             loader.batch, run._told_size, run._waited = loader.own_batch, {}, False

@@ -108,6 +108,11 @@ class Loop:
             return False
         return threading.get_ident() == self._thread
 
+    @property
+    def has_stepped(self) -> bool:
+        """Whether an update was made, of a step that may not be over."""
+        return self.steps > 0 or self._pending is not None
+
     # ---- batches ----
 
     def boundary(self) -> None:
@@ -147,8 +152,10 @@ class Loop:
     def exhausted(self, feed: Feed) -> None:
         """A pass over the loader is through."""
         self._run._rests()
-        if not feed.trains:
-            self._drop([fetch for fetch in self._fetches if fetch.feed is feed])
+        own = [fetch for fetch in self._fetches if fetch.feed is feed]
+        # One whose only batch was not used yet may be that of a loop which asks for the next batch first.
+        if not feed.trains and (feed.looked_at or len(own) > 1):
+            self._drop(own)
         if feed.is_ahead and feed.ahead is not None:
             self._fetches.append(feed.ahead)
         feed.ahead = None

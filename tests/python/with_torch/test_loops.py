@@ -200,6 +200,44 @@ class Loops(WithRun):
         self.assertEqual(program.end(), "")
         self.assertEqual([record["step"] for record in server.of("record")], [*range(1, 21)])
 
+    def test_epochs_of_one_batch_that_is_used_after_the_next_was_asked_for(self):
+        """As accelerate's loaders do it, with an evaluation of one batch after each, too."""
+        server = Server()
+        self.addCleanup(server.kill)
+        program = Program(
+            """
+            import torch
+            from torch.utils.data import DataLoader, TensorDataset
+
+            def ahead(loader):
+                batches = iter(loader)
+                present = next(batches)
+                for following in batches:
+                    yield present
+                    present = following
+                yield present
+
+            torch.manual_seed(0)
+            model = torch.nn.Linear(4, 1)
+            optimizer = torch.optim.SGD(model.parameters(), 0.1)
+            data = DataLoader(TensorDataset(torch.randn(32, 4)), batch_size=64, shuffle=True)
+            held_out = DataLoader(TensorDataset(torch.randn(8, 4)), batch_size=64)
+            for epoch in range(4):
+                for x, in ahead(data):
+                    optimizer.zero_grad()
+                    model(x).square().mean().backward()
+                    optimizer.step()
+                for x, in ahead(held_out):
+                    with torch.no_grad():
+                        model(x)
+            """, dict(server.environment(), BATCHSCOPE_ATTACH="auto"))
+        self.addCleanup(program.kill)
+        self.assertEqual(program.end(), "")
+        records = server.of("record")
+        self.assertEqual([record["takes"] for record in records], [[32]] * 4)
+        self.assertEqual([record["examples_seen"] for record in records], [32, 64, 96, 128])
+        self.assertEqual(server.events("clamp") + server.events("level"), [])
+
     def test_a_stop_ends_the_program(self):
         server = Server(answer=lambda record: {"batch": BATCH}, welcome={"hold": 1})
         self.addCleanup(server.kill)
