@@ -282,7 +282,7 @@ class Pass:
         if part is not loader.NOT_ALIKE:
             loop.fetched(self._feed, loader.last_size, self)
             return part
-        return self._next_whole()
+        return self._whole(self._begin_window())
 
     def _begin_window(self) -> Window:
         window = self._loader.begin_window()
@@ -291,8 +291,7 @@ class Pass:
             raise StopIteration
         return window
 
-    def _next_whole(self) -> Any:
-        window = self._begin_window()
+    def _whole(self, window: Window) -> Any:
         part = self._loader.fetch_part(window)
         self._window = window
         self._loop.fetched(self._feed, window.sizes[0], self)
@@ -306,9 +305,7 @@ class Pass:
             self._window = window
             self._dealt = _deal(self._loader, parts, window, plan)
             return self._hand_out(*next(self._dealt))
-        part = self._loader.fetch_part(window)
-        self._window = window
-        self._loop.fetched(self._feed, window.sizes[0], self)
+        part = self._whole(window)
         parts.fetched(part, window.sizes[0])
         return part
 

@@ -150,7 +150,7 @@ class Loader(Sizes):
     def fetch_part(self, window: Window) -> Any:
         """Fetches the next micro batch of a window, and returns it."""
         memory, size = self._run._memory, window.sizes[len(window.parts)]
-        if memory.is_limited:
+        if memory.budget.on_host:
             with memory.fetching(tuple(window.sizes), first=not window.parts):
                 self._add_part(window, size)
         else:

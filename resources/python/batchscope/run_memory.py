@@ -62,13 +62,8 @@ class RunMemory:
         self._unread.clear()
         return fields
 
-    @property
-    def is_limited(self) -> bool:
-        """Whether batches are to be fetched within fetching()."""
-        return self.budget.on_host
-
     def notes(self, sizes: Sequence[int], first: bool) -> None:
-        """A micro batch is fetched, the first one of a step or not."""
+        """A micro batch is fetched, the first one of a step or not; with a budget of the host, fetching() does this."""
         self._size = max((0 if first else self._size, *sizes))
 
     @property
@@ -78,7 +73,7 @@ class RunMemory:
 
     @contextlib.contextmanager
     def fetching(self, sizes: tuple[int, ...], first: bool) -> Iterator[None]:
-        """The same, in what it returns; what comes then belongs to the step."""
+        """The same within what it returns, where there is a budget of the host; what comes then belongs to the step."""
         self.notes(sizes, first)
         self._let_libraries_in()
         with self.budget.for_data(sizes, first):
