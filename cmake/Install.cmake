@@ -7,9 +7,9 @@ set_target_properties(batchscope_engine batchscope_formula PROPERTIES
   INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
 install(TARGETS batchscope batchscope-cli DESTINATION bin)
 install(TARGETS batchscope_core batchscope_engine batchscope_formula DESTINATION lib/batchscope)
-if(TARGET batchscope-reserve)
-  set_target_properties(batchscope-reserve PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
-  install(TARGETS batchscope-reserve DESTINATION lib/batchscope)
+if(TARGET batchscope-card)
+  set_target_properties(batchscope-card PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS batchscope-card DESTINATION lib/batchscope)
 endif()
 if(TARGET batchscope_pretended_gpu) # with links to it
   install(DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/pretended-gpu" DESTINATION lib/batchscope

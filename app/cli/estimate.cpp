@@ -52,7 +52,10 @@ int estimate_by_dry_run(const EstimateOptions& options, const Context& context) 
   const Subject subject = subject_of(options);
   const std::optional<std::int64_t> batch = integer_of(options.batch, 1, most);
   data::DataPool pool;
-  DryAnswer dry = dry_run(subject, target, batch, pool);
+  std::optional<estimate::DryRuns> dry_runs;
+  if (target)
+    dry_runs.emplace(*target);
+  DryAnswer dry = dry_run(subject, dry_runs ? &*dry_runs : nullptr, batch, pool);
   Json& answer = dry.json;
   const auto shape = estimate::transformer_of(run::parse_model(subject.spec.model), dry.forecast.parameters,
                                               integer_of(options.vocabulary, 1, most).value_or(default_vocabulary));
@@ -62,8 +65,8 @@ int estimate_by_dry_run(const EstimateOptions& options, const Context& context) 
     add_measured(answer, measure(subject, dry));
   if (target) {
     answer["for"] = json_of(*target);
-    answer["room"] =
-        room_json(dry.fit->batch, estimate::room_to_grow(dry.spec, *target, dry.fit->batch, pool), dry.fit->savings);
+    answer["room"] = room_json(dry.fit->batch, estimate::room_to_grow(dry.spec, *dry_runs, dry.fit->batch, pool),
+                               estimate::savings_of(dry.spec, *dry.fit, *dry_runs, pool));
   }
   print_answer(answer, dry.batch, target, context);
   return exit_status::done;

@@ -29,10 +29,16 @@ Json json_of(const Estimate& estimate, std::optional<std::int64_t> max_batch) {
 }
 
 Json json_of(const Target& target) {
-  return {{"name", target.name.empty() ? Json(nullptr) : Json(target.name)},
-          {"memory_bytes", target.memory_bytes},
-          {"reserve_bytes", target.overhead_bytes},
-          {"usable_bytes", target.usable_bytes()}};
+  Json json{{"name", target.name.empty() ? Json(nullptr) : Json(target.name)},
+            {"memory_bytes", target.memory_bytes},
+            {"reserve_bytes", target.overhead_bytes},
+            {"usable_bytes", target.usable_bytes()}};
+  if (!target.name.empty()) {
+    json["not_included"] = Json::array();
+    for (const estimate::NotIncluded& each : estimate::not_included(target))
+      json["not_included"].push_back({{"what", each.what}, {"left_bytes", each.left_bytes}});
+  }
+  return json;
 }
 
 Json room_json(std::int64_t batch, const std::vector<estimate::Growth>& growth,
@@ -104,8 +110,18 @@ std::string bytes_text(const Json& bytes) {
 std::string target_text(const Target& target) {
   if (target.name.empty())
     return format_bytes(target.memory_bytes);
-  return fmt::format("{}: {}, of which {} are reserved for the CUDA context, libraries and driver", target.name,
-                     format_bytes(target.memory_bytes), format_bytes(target.overhead_bytes));
+  return fmt::format("{}: {}, of which tensors can use {}", target.name, format_bytes(target.memory_bytes),
+                     format_bytes(target.usable_bytes()));
+}
+
+std::string method_text(const Json& answer, bool dry, const std::optional<Target>& target) {
+  if (!dry)
+    return "formulas";
+  const Json& run = answer.contains("dry_run") ? answer["dry_run"] : answer;
+  if (target && run.contains("reserved_bytes"))
+    return fmt::format("steps of the trainer on a pretended {}, its kernels not run; and formulas", target->name);
+  const std::string why = text_member(run, "not_on_card");
+  return "a dry run of the trainer's own step" + (why.empty() ? "" : " as on cpu (" + why + ")") + ", and formulas";
 }
 
 void print_room(const Json& room) {
@@ -144,13 +160,14 @@ void print_answer(const Json& answer, std::int64_t batch, const std::optional<Ta
     rows.emplace_back("fit into", target_text(*target));
   if (answer.contains("reserved_bytes"))
     rows.emplace_back("reserved by the allocator",
-                      fmt::format("{} ({:.1f} % unused) at the largest batch, by LibTorch's own CUDA allocator",
-                                  bytes_text(answer["reserved_bytes"]), 100 * answer["fragmentation"].get<double>()));
+                      fmt::format("{} ({:.1f} % unused) at the largest batch", bytes_text(answer["reserved_bytes"]),
+                                  100 * answer["fragmentation"].get<double>()));
   if (answer.contains("measured_bytes"))
     rows.emplace_back("measured", bytes_text(answer["measured_bytes"]));
   const bool dry = answer["method"] == "dry-run" || answer.contains("dry_run");
-  rows.emplace_back("method", std::string(dry ? "a dry run of the trainer's own step, and " : "") +
-                                  "formulas; see README, \"Will it fit?\"");
+  rows.emplace_back("method", method_text(answer, dry, target) + "; see README, \"Will it fit?\"");
+  if (target && dry && !target->name.empty())
+    rows.emplace_back("not included", estimate::not_included_text(*target));
   print(facts(rows));
   std::vector<Table::Column> columns{{"method", Table::Align::left},
                                      {"weights"},

@@ -33,24 +33,26 @@ run::RunSpec Subject::with_examples(std::int64_t count) const {
   return made;
 }
 
-DryAnswer dry_run(const Subject& subject, const std::optional<estimate::Target>& target,
-                  std::optional<std::int64_t> batch, data::DataPool& pool) {
+DryAnswer dry_run(const Subject& subject, estimate::DryRuns* dry_runs, std::optional<std::int64_t> batch,
+                  data::DataPool& pool) {
   run::RunSpec spec = subject.with_examples(most_examples);
   if (batch)
     spec.batch = {.kind = run::BatchChoice::Kind::number, .number = *batch};
   std::optional<estimate::CardFit> fit;
-  if (target)
-    fit = estimate::fit_into(spec, *target, pool);
+  if (dry_runs != nullptr)
+    fit = estimate::fit_into(spec, *dry_runs, pool);
   DryAnswer answer{
       .spec = spec, .forecast = fit ? fit->forecast : run::forecast(spec, pool), .fit = fit, .batch = 1, .json = {}};
   if (batch && *batch > answer.forecast.max_batch)
     throw input_error(fmt::format("--batch: {} is not accepted; accepted: 1 to {}", *batch, answer.forecast.max_batch));
-  answer.batch = batch.value_or(answer.fit ? answer.fit->largest.value_or(1) : std::int64_t{1});
+  answer.batch = batch.value_or(answer.fit ? answer.fit->forecast.largest.value_or(1) : std::int64_t{1});
   answer.json = json_of(answer.forecast, answer.batch,
-                        answer.fit ? std::optional(answer.fit->largest.value_or(0)) : std::nullopt);
-  if (answer.fit && answer.fit->reserve) {
-    answer.json["reserved_bytes"] = answer.fit->reserve->reserved_bytes; // for max_batch, or one example if that is 0
-    answer.json["fragmentation"] = json_number(five_decimals(answer.fit->reserve->fragmentation()));
+                        answer.fit ? std::optional(answer.fit->forecast.largest.value_or(0)) : std::nullopt);
+  if (answer.fit && !answer.fit->not_on_card.empty())
+    answer.json["not_on_card"] = answer.fit->not_on_card;
+  if (answer.fit && answer.fit->steps) {
+    answer.json["reserved_bytes"] = answer.fit->steps->reserved_bytes; // for max_batch, or one example if that is 0
+    answer.json["fragmentation"] = json_number(five_decimals(answer.fit->steps->fragmentation()));
   }
   return answer;
 }

@@ -108,9 +108,12 @@ int estimate_by_formula(const EstimateOptions& options, const Context& context) 
   add_formulas(answer, model, training, target, true);
   data::DataPool pool;
   const auto subject = subject_of(model, training);
+  std::optional<estimate::DryRuns> dry_runs;
+  if (target)
+    dry_runs.emplace(*target);
   std::optional<DryAnswer> dry;
   if (subject) {
-    dry = dry_run(*subject, target, batch, pool);
+    dry = dry_run(*subject, dry_runs ? &*dry_runs : nullptr, batch, pool);
     answer["dry_run"] = dry->json;
   }
   if (options.verify->count() > 0) {
@@ -122,7 +125,8 @@ int estimate_by_formula(const EstimateOptions& options, const Context& context) 
   if (target) {
     answer["for"] = json_of(*target);
     answer["room"] =
-        dry ? room_json(batch, estimate::room_to_grow(dry->spec, *target, batch, pool), dry->fit->savings)
+        dry ? room_json(batch, estimate::room_to_grow(dry->spec, *dry_runs, batch, pool),
+                        estimate::savings_of(dry->spec, *dry->fit, *dry_runs, pool))
             : room_json(batch, {}, estimate::savings(model, training, static_cast<double>(target->usable_bytes()), {}));
   }
   print_answer(answer, batch, target, context);

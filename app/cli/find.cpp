@@ -133,26 +133,35 @@ int find_for_target(const FindOptions& options, const run::RunSpec& spec, const 
     exclude(options.target, other);
   const estimate::Target target = estimate::parse_target(*text_of(options.target), "--for");
   data::DataPool pool;
-  const estimate::CardFit fit = estimate::fit_into(spec, target, pool);
+  estimate::DryRuns dry_runs(target);
+  const estimate::CardFit fit = estimate::fit_into(spec, dry_runs, pool);
   if (context.json) {
-    print_json({{"computed", true},
-                {"found", fit.largest.has_value()},
-                {"largest", json_or_null(fit.largest)},
-                {"safe", json_or_null(fit.safe)},
-                {"recommended", nullptr},
-                {"for", target.name.empty() ? Json(nullptr) : Json(target.name)},
-                {"budget_bytes", target.usable_bytes()},
-                {"peak_bytes", fit.largest ? Json(fit.forecast.at(*fit.largest).bytes) : Json(nullptr)},
-                {"reserved_bytes", fit.reserve ? Json(fit.reserve->reserved_bytes) : Json(nullptr)}});
+    print_json(
+        {{"computed", true},
+         {"found", fit.forecast.largest.has_value()},
+         {"largest", json_or_null(fit.forecast.largest)},
+         {"safe", json_or_null(fit.forecast.safe)},
+         {"recommended", nullptr},
+         {"for", target.name.empty() ? Json(nullptr) : Json(target.name)},
+         {"not_on_card", fit.not_on_card.empty() ? Json(nullptr) : Json(fit.not_on_card)},
+         {"budget_bytes", target.usable_bytes()},
+         {"peak_bytes", fit.forecast.largest ? Json(fit.forecast.at(*fit.forecast.largest).bytes) : Json(nullptr)},
+         {"reserved_bytes", fit.steps ? Json(fit.steps->reserved_bytes) : Json(nullptr)}});
   } else {
-    print(facts({{"computed, not run", "a dry run of the trainer's own step"},
-                 {"usable memory", format_bytes(target.usable_bytes())},
-                 {"left for context and libraries", format_bytes(target.overhead_bytes)},
-                 {"largest", count_or_dash(fit.largest)},
-                 {"safe", count_or_dash(fit.safe)},
-                 {"recommended", "- (its throughput must be measured)"}}));
+    std::vector<std::pair<std::string, std::string>> rows{
+        {"computed", fit.steps ? fmt::format("steps of the trainer on a pretended {}, its kernels not run", target.name)
+                               : "a dry run of the trainer's own step"}};
+    if (!fit.not_on_card.empty())
+      rows.back().second += fmt::format(" as on cpu ({})", fit.not_on_card);
+    rows.emplace_back("usable memory", format_bytes(target.usable_bytes()));
+    if (dry_runs.for_card())
+      rows.emplace_back("not included", estimate::not_included_text(target));
+    rows.insert(rows.end(), {{"largest", count_or_dash(fit.forecast.largest)},
+                             {"safe", count_or_dash(fit.forecast.safe)},
+                             {"recommended", "- (its throughput must be measured)"}});
+    print(facts(rows));
   }
-  return fit.largest ? exit_status::done : exit_status::job_failed;
+  return fit.forecast.largest ? exit_status::done : exit_status::job_failed;
 }
 
 run::Session::SearchOptions search_options_of(const FindOptions& options, const run::RunSpec& spec) {
@@ -200,9 +209,8 @@ int find_of_program_for(const FindOptions& options, run::RunSpec spec, const Con
     print_json(json);
   else
     print(search_text(json, Palette::for_stdout()) +
-          fmt::format("computed on a pretended {}: torch's own allocator, kernels not run; {} of its {} are left for "
-                      "CUDA's context and libraries, and workspaces of cuDNN's convolutions are not known\n",
-                      card.name, format_bytes(card.overhead_bytes), format_bytes(card.memory_bytes)));
+          fmt::format("computed on a pretended {}: torch's own allocator, kernels not run\nnot included: {}\n",
+                      card.name, estimate::not_included_text(card)));
   return status_of(result);
 }
 

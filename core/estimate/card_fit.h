@@ -2,30 +2,34 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/data/data_pool.h"
-#include "core/estimate/cards.h"
+#include "core/estimate/dry_runs.h"
 #include "core/estimate/savings.h"
-#include "core/predict/reserve.h"
+#include "core/run/card_steps.h"
 #include "core/run/forecast.h"
 
 namespace batchscope::estimate {
 
 /// What fits on a GPU or in a given amount of memory, computed from dry runs.
 struct CardFit {
-  /// Bytes in use, as on `cpu`; for a GPU without the workspace of kernels. Its budget is the target's usable memory.
+  /// Its budget is the target's usable memory. Of a card, bytes in use are counted as its allocator does, and the sizes
+  /// are those that it serves.
   run::Forecast forecast;
-  std::optional<std::int64_t> largest; ///< nothing if not even one example fits
-  std::optional<std::int64_t> safe;    ///< the same with the spec's margin left free
-  /// For a GPU: what its allocator reserves for the largest batch, or for one example if none fits. Nothing for an
-  /// amount of memory. Nothing for a GPU either if this torch was built without CUDA; bytes in use then decide.
-  std::optional<predict::Reserve> reserve;
-  std::int64_t batch = 1;      ///< the spec's, or 1 if a search is to choose it
-  std::vector<Saving> savings; ///< at that batch; those by formula are of transformers only
+  /// Of a card: steps with the largest batch, or with one example if none fits. Nothing for an amount of memory.
+  std::optional<run::CardSteps> steps;
+  /// Why the steps of a card were computed as on `cpu`, without the workspace of kernels; else empty.
+  std::string not_on_card;
+  std::int64_t batch = 1; ///< the spec's, or 1 if a search is to choose it
 };
 
-/// Takes a fraction of a second. Throws what forecast() and reserve() throw; not if torch was built without CUDA.
-CardFit fit_into(const run::RunSpec& spec, const Target& target, data::DataPool& pool);
+/// Takes a fraction of a second; for a card a few seconds. Throws what forecast() throws.
+CardFit fit_into(const run::RunSpec& spec, DryRuns& dry_runs, data::DataPool& pool);
+
+/// What one change of the run would need, at the batch of its fit; by formula for changes that cannot be trained here,
+/// of transformers only. As long as fit_into() for each change.
+std::vector<Saving> savings_of(const run::RunSpec& spec, const CardFit& fit, DryRuns& dry_runs, data::DataPool& pool);
 
 } // namespace batchscope::estimate

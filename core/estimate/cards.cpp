@@ -98,11 +98,29 @@ std::vector<std::string> nearest(const std::string& name) {
   return names;
 }
 
+std::uint64_t kept_of(std::uint64_t memory_bytes) {
+  return static_cast<std::uint64_t>(kept_by_driver * static_cast<double>(memory_bytes));
+}
+
 } // namespace
 
 const std::vector<Card>& cards() {
   static const std::vector<Card> all = read_cards();
   return all;
+}
+
+std::vector<NotIncluded> not_included(const Target& card) {
+  return {{"the CUDA context, libraries and kernels", static_cast<std::uint64_t>(context_bytes)},
+          {"driver and error correction", kept_of(card.memory_bytes)},
+          {"workspaces of cuDNN, which convolutions need", 0}};
+}
+
+std::string not_included_text(const Target& card) {
+  std::vector<std::string> parts;
+  for (const NotIncluded& each : not_included(card))
+    parts.push_back(each.left_bytes > 0 ? fmt::format("{} ({} left for them)", each.what, format_bytes(each.left_bytes))
+                                        : each.what + " (nothing is left for them)");
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 Target parse_target(const std::string& text, const std::string& option) {
@@ -111,10 +129,9 @@ Target parse_target(const std::string& text, const std::string& option) {
   const std::string name = normalized(text);
   for (const Card& card : cards()) {
     if (card.name == name) {
-      const double reserve = context_bytes + kept_by_driver * static_cast<double>(card.memory_bytes);
       return {.name = card.name,
               .memory_bytes = card.memory_bytes,
-              .overhead_bytes = static_cast<std::uint64_t>(reserve),
+              .overhead_bytes = static_cast<std::uint64_t>(context_bytes) + kept_of(card.memory_bytes),
               .capability = card.capability,
               .multiprocessors = card.multiprocessors};
     }

@@ -31,6 +31,16 @@ struct Target {
   std::uint64_t usable_bytes() const { return memory_bytes - overhead_bytes; }
 };
 
+/// What a computed answer leaves out of a card's memory.
+struct NotIncluded {
+  std::string what;
+  std::uint64_t left_bytes = 0; ///< of the card that are not used, to make room for it; 0: none
+};
+/// Of a card; their bytes add up to its overhead_bytes.
+std::vector<NotIncluded> not_included(const Target& card);
+/// The same as a text: `the CUDA context, libraries and kernels (0.7 GB are left for them), …`.
+std::string not_included_text(const Target& card);
+
 /// Throws Error (input) for a text that is neither, naming the cards whose names are nearest.
 Target parse_target(const std::string& text, const std::string& option);
 

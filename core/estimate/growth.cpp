@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "core/base/error.h"
-#include "core/estimate/target_dry_run.h"
 #include "core/run/model_spec.h"
 
 namespace batchscope::estimate {
@@ -16,8 +15,8 @@ namespace {
 /// Runs the model with one size changed.
 class Trial {
 public:
-  Trial(const run::RunSpec& spec, const Target& target, std::int64_t batch, data::DataPool& pool)
-      : spec_(spec), target_(target), batch_(batch) {
+  Trial(const run::RunSpec& spec, DryRuns& dry_runs, std::int64_t batch, data::DataPool& pool)
+      : spec_(spec), dry_runs_(dry_runs), batch_(batch) {
     const data::DataSplit data = pool.open(spec.data, run::data_options(spec));
     shape_ = data::longest_shape(*data.train);
     examples_ = std::max(data.train->size(), batch);
@@ -28,11 +27,11 @@ public:
     const auto dry_run = changed(size, value);
     return dry_run ? static_cast<double>(dry_run->trace(batch_).peak_bytes) : std::numeric_limits<double>::infinity();
   }
-  double room() const { return static_cast<double>(target_.usable_bytes()); }
+  double room() const { return static_cast<double>(dry_runs_.target().usable_bytes()); }
   /// By what the target's allocator reserves.
   bool fits_reserved(const std::string& size, std::int64_t value) const {
     const auto dry_run = changed(size, value);
-    return dry_run && estimate::fits(*dry_run, batch_, target_, target_.usable_bytes());
+    return dry_run && dry_run->fits(batch_, dry_runs_.target().usable_bytes());
   }
 
 private:
@@ -47,11 +46,11 @@ private:
     } catch (const Error&) {
       return nullptr;
     }
-    return dry_run_for(spec, shape, examples_, target_);
+    return dry_runs_.make(spec, shape, examples_);
   }
 
   run::RunSpec spec_;
-  Target target_;
+  DryRuns& dry_runs_;
   std::int64_t batch_;
   data::ExampleShape shape_;
   std::int64_t examples_ = 0;
@@ -105,10 +104,10 @@ std::int64_t largest_that_fits(const Trial& trial, const std::string& size, std:
 
 } // namespace
 
-std::vector<Growth> room_to_grow(const run::RunSpec& spec, const Target& target, std::int64_t batch,
+std::vector<Growth> room_to_grow(const run::RunSpec& spec, DryRuns& dry_runs, std::int64_t batch,
                                  data::DataPool& pool) {
   const run::ModelSpec model = run::parse_model(spec.model);
-  const Trial trial(spec, target, batch, pool);
+  const Trial trial(spec, dry_runs, batch, pool);
   std::vector<Growth> all;
   for (const run::ModelKind::Size& size : run::kind_of(model).sizes) {
     if (!size.grows)

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/data/data_pool.h"
-#include "core/estimate/cards.h"
+#include "core/estimate/dry_runs.h"
 #include "core/run/run_spec.h"
 
 namespace batchscope::estimate {
@@ -19,8 +19,7 @@ struct Growth {
 
 /// For all dimensions in which the model grows. Makes a few dozen dry runs: a fraction of a second; a few seconds with
 /// convolutions of new shapes, whose workspace is measured unless the target is a GPU. Empty if the batch does not fit
-/// as the model is. Throws what forecast() and reserve() throw.
-std::vector<Growth> room_to_grow(const run::RunSpec& spec, const Target& target, std::int64_t batch,
-                                 data::DataPool& pool);
+/// as the model is. Throws what forecast() throws.
+std::vector<Growth> room_to_grow(const run::RunSpec& spec, DryRuns& dry_runs, std::int64_t batch, data::DataPool& pool);
 
 } // namespace batchscope::estimate

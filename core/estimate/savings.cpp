@@ -71,13 +71,16 @@ double scale(double known, double formula) {
 } // namespace
 
 KnownMemory known_memory(const run::Forecast& forecast) {
-  // Where activations, not the optimizer's step, make the peak.
-  const std::int64_t large = std::clamp<std::int64_t>(forecast.max_batch, 2, std::int64_t{1} << 20);
+  // Where activations, not the optimizer's step, make the peak; but of a number of bytes that can be counted.
+  constexpr std::uint64_t most = std::uint64_t{1} << 50;
+  std::int64_t large = std::clamp<std::int64_t>(forecast.max_batch, 2, std::int64_t{1} << 20);
+  while (large > 2 && forecast.curve.at(large).bytes > most)
+    large /= 2;
   const auto high = forecast.curve.at(large), low = forecast.curve.at(large / 2);
   const auto part = [&](telemetry::Use use) { return static_cast<double>(high.by[static_cast<std::size_t>(use)]); };
+  const double grown = static_cast<double>(high.bytes) - static_cast<double>(low.bytes);
   return {.model = part(telemetry::Use::parameters) * 2 + part(telemetry::Use::optimizer), // gradients like parameters
-          .per_example = (static_cast<double>(high.bytes) - static_cast<double>(low.bytes)) /
-                         static_cast<double>(large - large / 2)};
+          .per_example = std::max(grown, 1.0) / static_cast<double>(large - large / 2)};
 }
 
 std::vector<TrainedSaving> trained_savings(const run::RunSpec& spec) {

@@ -155,7 +155,8 @@ public:
             static_cast<std::uint64_t>(stats.allocated_bytes[0].peak),
             limit_,
             static_cast<std::uint64_t>(stats.num_ooms - ooms_before_),
-            device_wide()};
+            device_wide(),
+            static_cast<std::uint64_t>(stats.reserved_bytes[0].peak)};
   }
   void set_budget(std::uint64_t bytes) override {
     set_limit(bytes);
@@ -243,6 +244,10 @@ void make_handles(int index) {
   const auto on = at::TensorOptions().device(c10::kCUDA, static_cast<c10::DeviceIndex>(index));
   const at::Tensor one = at::zeros({1, 1}, on);
   at::mm(one, one);
+  caching::CUDAAllocator& used = allocator(index);
+  if (used.name() == "native" &&
+      used.getDeviceStats(static_cast<c10::DeviceIndex>(index)).allocated_bytes[0].current == 0)
+    throw gpu_missing(index, "LibTorch does not count its memory: unset PYTORCH_NO_CUDA_MEMORY_CACHING");
 }
 
 } // namespace

@@ -59,18 +59,29 @@ std::string why_none(cudaError_t error) {
   return "the NVIDIA driver is loaded, but it names no GPU";
 }
 
+int attribute(int index, cudaDeviceAttr which, int unknown) {
+  int value = unknown;
+  if (const auto get = runtime<cudaError_t(int*, cudaDeviceAttr, int)>("cudaDeviceGetAttribute"))
+    get(&value, which, index);
+  return value;
+}
+
 void check_capability(int index) {
-  int major = least_major, minor = least_minor;
-  if (const auto get = runtime<cudaError_t(int*, cudaDeviceAttr, int)>("cudaDeviceGetAttribute")) {
-    get(&major, cudaDevAttrComputeCapabilityMajor, index);
-    get(&minor, cudaDevAttrComputeCapabilityMinor, index);
-  }
+  const int major = attribute(index, cudaDevAttrComputeCapabilityMajor, least_major);
+  const int minor = attribute(index, cudaDevAttrComputeCapabilityMinor, least_minor);
   if (major < least_major || (major == least_major && minor < least_minor))
     throw gpu_missing(index, fmt::format("its compute capability is {}.{}, and this LibTorch has kernels from {}.{} on",
                                          major, minor, least_major, least_minor));
 }
 
 } // namespace
+
+pretended_gpu::Gpu like_gpu(int index) {
+  return {.name = "cuda:" + std::to_string(index),
+          .capability = 10 * attribute(index, cudaDevAttrComputeCapabilityMajor, least_major) +
+                        attribute(index, cudaDevAttrComputeCapabilityMinor, least_minor),
+          .multiprocessors = attribute(index, cudaDevAttrMultiProcessorCount, 1)};
+}
 
 Error gpu_missing(int index, const std::string& why) {
   return {Error::Kind::unavailable, fmt::format("--device cuda:{}: {}", index, why)};

@@ -53,13 +53,13 @@ at::Tensor LayerContext::derived_buffer(at::Tensor tensor) const {
 }
 
 at::Tensor LayerContext::uniform(const char* name, at::IntArrayRef shape, double bound) const {
-  if (device.is_meta())
+  if (!generator.defined())
     return without_values(name, shape);
   return parameter(name, at::empty(shape, at::kFloat).uniform_(-bound, bound, generator).to(device));
 }
 
 at::Tensor LayerContext::normal(const char* name, at::IntArrayRef shape, double deviation) const {
-  if (device.is_meta())
+  if (!generator.defined())
     return without_values(name, shape);
   return parameter(name, at::empty(shape, at::kFloat).normal_(0.0, deviation, generator).to(device));
 }

@@ -27,7 +27,7 @@ class RotaryPositions {
 public:
   RotaryPositions(const LayerContext& context, std::int64_t length, std::int64_t width) {
     const auto options = at::TensorOptions(at::kFloat).device(context.device);
-    if (context.device.is_meta()) {
+    if (!context.generator.defined()) {
       cosines_ = context.derived_buffer(at::empty({length, width}, options));
       sines_ = context.derived_buffer(at::empty({length, width}, options));
       return;

@@ -46,8 +46,9 @@ std::int64_t outputs_for(const data::ExampleShape& shape) {
 }
 
 std::unique_ptr<Model> make_model(const run::ModelSpec& spec, const data::ExampleShape& shape, double dropout,
-                                  std::uint64_t seed, c10::Device device) {
-  const NetworkOptions options{spec, shape, dropout, at::detail::createCPUGenerator(seed), device};
+                                  std::optional<std::uint64_t> seed, c10::Device device) {
+  const NetworkOptions options{spec, shape, dropout, seed ? at::detail::createCPUGenerator(*seed) : at::Generator(),
+                               device};
 #define NETWORK(network)                                                                                               \
   if (spec.name == #network)                                                                                           \
     return make_##network(options);

@@ -74,37 +74,41 @@ template <typename Fits> std::int64_t largest(const Fits& fits, std::int64_t low
 
 } // namespace
 
-MemoryModel::MemoryModel(const telemetry::Trace& small, const telemetry::Trace& large)
-    : start_bytes_(large.start_bytes), start_by_(large.start_bytes_by), large_batch_(large.batch),
-      granularity_(large.granularity) {
+MemoryModel::MemoryModel(const telemetry::Trace& trace)
+    : start_bytes_(trace.start_bytes), start_by_(trace.start_bytes_by), large_batch_(trace.batch),
+      granularity_(trace.granularity), blocks_(static_cast<std::uint32_t>(allocations(trace).size())) {
+  const std::vector<Life> lives = lives_of_blocks(trace, blocks_);
+  for (const telemetry::TraceEvent& event : trace.events) {
+    const bool from_before = event.block == telemetry::block_from_before;
+    steps_.push_back({event.block, event.allocates, event.phase,
+                      from_before ? telemetry::Use::workspace : use_of(lives[event.block]),
+                      static_cast<double>(event.bytes), 0, false});
+  }
+}
+
+MemoryModel::MemoryModel(const telemetry::Trace& small, const telemetry::Trace& large) : MemoryModel(large) {
   const std::vector<Allocation> before = allocations(small);
-  const std::vector<Allocation> after = allocations(large);
   const double ratio = static_cast<double>(large.batch) / static_cast<double>(small.batch);
-  const std::vector<std::size_t> counterpart = align(before, after, ratio);
-  blocks_ = static_cast<std::uint32_t>(after.size());
-  const std::vector<Life> lives = lives_of_blocks(large, after.size());
+  const std::vector<std::size_t> counterpart = align(before, allocations(large), ratio);
   const auto batches_between = static_cast<double>(large.batch - small.batch);
   double all = 0, lost = 0;
-  for (const telemetry::TraceEvent& event : large.events) {
-    const bool from_before = event.block == telemetry::block_from_before;
-    const auto bytes = static_cast<double>(event.bytes);
-    Step step{event.block, event.allocates,
-              event.phase, from_before ? telemetry::Use::workspace : use_of(lives[event.block]),
-              bytes,       0,
-              false};
-    if (event.allocates) {
-      all += bytes;
-      const std::size_t match = counterpart[event.block];
-      if (match == no_counterpart)
-        lost += bytes;
-      else if (grows_as_square(before[match].bytes, event.bytes, ratio))
-        step.by_square = true;
-      else
-        step.bytes_per_example = (bytes - static_cast<double>(before[match].bytes)) / batches_between;
-    }
-    steps_.push_back(step);
+  for (Step& step : steps_) {
+    if (!step.allocates)
+      continue;
+    all += step.bytes_at_large;
+    const std::size_t match = counterpart[step.block];
+    if (match == no_counterpart)
+      lost += step.bytes_at_large;
+    else if (grows_as_square(before[match].bytes, static_cast<std::uint64_t>(step.bytes_at_large), ratio))
+      step.by_square = true;
+    else
+      step.bytes_per_example = (step.bytes_at_large - static_cast<double>(before[match].bytes)) / batches_between;
   }
   unmatched_ = all > 0 ? lost / all : 0;
+}
+
+Peak MemoryModel::peak_of(const telemetry::Trace& trace) {
+  return MemoryModel(trace).peak(trace.batch);
 }
 
 std::uint64_t MemoryModel::size_at(const Step& step, std::int64_t batch) const {

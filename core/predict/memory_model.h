@@ -20,6 +20,9 @@ public:
   /// Requires `small.batch < large.batch`.
   MemoryModel(const telemetry::Trace& small, const telemetry::Trace& large);
 
+  /// The breakdown of a trace at its own batch.
+  static Peak peak_of(const telemetry::Trace& trace);
+
   Peak peak(std::int64_t batch) const override;
   std::int64_t largest_within(std::uint64_t bytes, std::int64_t lowest, std::int64_t highest) const override;
   const MemoryModel& model() const override { return *this; }
@@ -36,6 +39,9 @@ public:
   bool usable() const { return unmatched_ <= 0.5; }
 
 private:
+  /// Sizes are the trace's at every batch.
+  explicit MemoryModel(const telemetry::Trace& trace);
+
   struct Step {
     std::uint32_t block;
     bool allocates;

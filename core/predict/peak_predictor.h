@@ -26,6 +26,9 @@ public:
   virtual Peak peak(std::int64_t batch) const = 0;
   /// The largest batch in [lowest, highest] whose predicted peak is at most `bytes`; lowest - 1 if there is none.
   virtual std::int64_t largest_within(std::uint64_t bytes, std::int64_t lowest, std::int64_t highest) const = 0;
+  /// Relative difference of a size's peak from its prediction up to which the prediction of the largest size is
+  /// trusted.
+  virtual double tolerance() const { return 1e-4; }
   /// The model behind it, which predicts many sizes in little time.
   virtual const MemoryModel& model() const = 0;
 };

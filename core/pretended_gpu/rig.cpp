@@ -24,6 +24,11 @@ std::string in_front(const std::string& first, const char* variable_name) {
 
 } // namespace
 
+std::string description(const Gpu& gpu) {
+  return fmt::format("name={}\nmemory={}\ncapability={}\nmultiprocessors={}\ncount={}\ncontext={}", gpu.name,
+                     gpu.memory_bytes, gpu.capability, gpu.multiprocessors, gpu.count, gpu.context_bytes);
+}
+
 std::vector<std::pair<std::string, std::string>> environment(const Gpu& gpu, Torch torch) {
   const std::filesystem::path libraries = parts_folder() / folder;
   std::error_code ignored;
@@ -32,11 +37,9 @@ std::vector<std::pair<std::string, std::string>> environment(const Gpu& gpu, Tor
   std::string searched = libraries.string();
   if (torch == Torch::engine)
     searched += ":" + (libraries / "cuda").string();
-  return {
-      {"LD_PRELOAD", in_front((libraries / library).string(), "LD_PRELOAD")},
-      {"LD_LIBRARY_PATH", in_front(searched, "LD_LIBRARY_PATH")},
-      {variable, fmt::format("name={}\nmemory={}\ncapability={}\nmultiprocessors={}\ncount={}\ncontext={}", gpu.name,
-                             gpu.memory_bytes, gpu.capability, gpu.multiprocessors, gpu.count, gpu.context_bytes)}};
+  return {{"LD_PRELOAD", in_front((libraries / library).string(), "LD_PRELOAD")},
+          {"LD_LIBRARY_PATH", in_front(searched, "LD_LIBRARY_PATH")},
+          {variable, description(gpu)}};
 }
 
 } // namespace batchscope::pretended_gpu

@@ -17,6 +17,9 @@ struct Gpu {
   std::uint64_t context_bytes = 0; ///< that each process needs of it beside its tensors
 };
 
+/// The value of the environment variable that says what the GPUs of a process are; it is read with their first use.
+std::string description(const Gpu& gpu);
+
 /// Whose torch it is: LibTorch's in C++ looks for all libraries of CUDA, which may be missing here; a Python brings
 /// them.
 enum class Torch { engine, python };

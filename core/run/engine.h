@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "core/data/dataset.h"
+#include "core/run/card_steps.h"
 #include "core/run/dry_run.h"
 #include "core/run/session.h"
 
@@ -26,6 +27,10 @@ public:
   /// takes some tens of milliseconds; with known_only it is left out.
   virtual std::unique_ptr<DryRun> dry_run(const RunSpec& spec, const data::ExampleShape& shape, std::int64_t examples,
                                           Workspace workspace) = 0;
+  /// Makes steps of a run on cuda:0, which is a pretended GPU (core/pretended_gpu): its kernels compute nothing, and
+  /// the examples have no content. Once in the life of a process, whose first use of the GPU it is. Throws Error: input
+  /// for a bad spec, else as open_session().
+  virtual CardSteps card_steps(const CardQuestion& question) = 0;
   virtual int threads() const = 0; ///< host threads used for computing
 };
 

@@ -1,6 +1,7 @@
 #include "core/run/forecast.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/base/error.h"
 #include "core/base/host.h"
@@ -21,24 +22,30 @@ std::int64_t max_batch(const RunSpec& spec, const data::Dataset& train) {
   return std::max<std::int64_t>(std::min(most, spec.effective_batch.value_or(most)), 1);
 }
 
-/// What the curve misses is workspace, which does not grow evenly.
-predict::PeakCurve::Point exact(predict::PeakCurve::Point point, const DryRunPredictor& predictor) {
-  std::uint64_t& workspace = point.by[static_cast<std::size_t>(telemetry::Use::workspace)];
-  const std::uint64_t bytes = predictor.peak(point.batch).bytes;
-  workspace =
-      bytes > point.bytes ? workspace + (bytes - point.bytes) : workspace - std::min(workspace, point.bytes - bytes);
-  point.bytes = bytes;
+/// What an allocator takes beyond the bytes of the blocks counts as workspace.
+predict::PeakCurve::Point exact(std::int64_t batch, const DryRunPredictor& predictor) {
+  const predict::Peak peak = predictor.peak(batch);
+  predict::PeakCurve::Point point{
+      .batch = batch, .bytes = peak.bytes, .onto_gradients = peak.onto_gradients, .by = peak.by};
+  const std::uint64_t blocks = std::accumulate(point.by.begin(), point.by.end(), std::uint64_t{0});
+  point.by[static_cast<std::size_t>(telemetry::Use::workspace)] += point.bytes - std::min(point.bytes, blocks);
   return point;
 }
 
 } // namespace
 
 Forecast forecast(const RunSpec& spec, data::DataPool& pool, Engine::Workspace workspace) {
-  check(spec);
   if (spec.device != "cpu")
     throw Error(Error::Kind::unavailable, "the memory of a run on " + spec.device +
                                               " cannot be computed before it runs here; find and the window's "
                                               "\"Predict memory\" measure two small trials");
+  return forecast(spec, pool, [&](const RunSpec& of, const data::ExampleShape& shape, std::int64_t examples) {
+    return engine().dry_run(of, shape, examples, workspace);
+  });
+}
+
+Forecast forecast(const RunSpec& spec, data::DataPool& pool, const MakeDryRun& make) {
+  check(spec);
   const ModelSpec model = about_field("model", [&] { return parse_model(spec.model); });
   const data::DataSplit data = about_field("data", [&] { return pool.open(spec.data, data_options(spec)); });
   about_field("model", [&] { check_fits(model, data.train->shape()); });
@@ -46,8 +53,8 @@ Forecast forecast(const RunSpec& spec, data::DataPool& pool, Engine::Workspace w
   const std::int64_t most = max_batch(spec, *data.train);
   const std::uint64_t budget = spec.memory_budget.value_or(
       static_cast<std::uint64_t>(default_fraction * static_cast<double>(free_host_memory())));
-  auto made = engine().dry_run(spec, data::longest_shape(*data.train), examples, workspace);
-  const DryRun& dry_run = *made;
+  auto made = make(spec, data::longest_shape(*data.train), examples);
+  DryRun& dry_run = *made;
   const std::uint64_t model_bytes = made->trace(1).start_bytes;
   const DryRunPredictor predictor(std::move(made), budget, most);
   const auto fitting = [&](double bytes) {
@@ -56,10 +63,12 @@ Forecast forecast(const RunSpec& spec, data::DataPool& pool, Engine::Workspace w
   };
   const auto room = static_cast<double>(budget);
   const auto largest = fitting(room), safe = fitting(room * (1 - spec.margin));
-  predict::PeakCurve curve(predictor.model(), most, dry_run_error);
   const bool number = spec.batch.kind == BatchChoice::Kind::number;
-  predict::PeakCurve::Point peak =
-      exact(curve.at(number ? std::min(spec.batch.number, most) : largest.value_or(1)), predictor);
+  const std::int64_t batch = number ? std::min(spec.batch.number, most) : largest.value_or(1);
+  for (const std::int64_t size : {batch, batch / 2 + 1, batch / 3 + 1})
+    predictor.peak(size); // which shows how right the curve is
+  predict::PeakCurve curve(predictor.model(), most, predictor.error());
+  predict::PeakCurve::Point peak = exact(batch, predictor);
   return {.curve = std::move(curve),
           .peak = peak,
           .examples = examples,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -34,5 +35,10 @@ struct Forecast {
 /// left out (known_only). Throws Error: input (bad spec, bad data), unavailable (the spec's device is a GPU, or an
 /// operator of the model has no kernel for dry runs). Any thread.
 Forecast forecast(const RunSpec& spec, data::DataPool& pool, Engine::Workspace workspace = Engine::Workspace::learn);
+
+using MakeDryRun =
+    std::function<std::unique_ptr<DryRun>(const RunSpec& spec, const data::ExampleShape& shape, std::int64_t examples)>;
+/// The same from other dry runs, whatever the spec's device.
+Forecast forecast(const RunSpec& spec, data::DataPool& pool, const MakeDryRun& make);
 
 } // namespace batchscope::run

@@ -53,9 +53,6 @@ struct FinderOptions {
   /// The memory of a step as known before anything runs; null if it is not. `predictive` then runs the safe size first,
   /// to see how right it is, and then the largest.
   std::shared_ptr<const predict::PeakPredictor> memory{};
-  /// Of a device with a caching allocator, the blocks that are held between steps, in bytes: what the allocator
-  /// reserves then limits the prediction, see predict::ReservedPredictor. Nothing for `cpu`, or if they are not known.
-  std::optional<std::vector<std::uint64_t>> held_blocks{};
 };
 
 /// A search strategy, independent of any device: proposes a size, receives the probe, proposes again. Its answer is

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "core/predict/memory_model.h"
-#include "core/predict/reserved_predictor.h"
 #include "core/search/strategy.h"
 
 namespace batchscope::search {
@@ -13,10 +12,7 @@ namespace batchscope::search {
 namespace {
 
 constexpr std::int64_t first_batch = 8; // kernels behave alike from here on
-constexpr double certain_error = 1e-4;  // relative error of the model at a size that ran, up to which it is trusted
-/// The same with a caching allocator, which leaves the ends of some blocks unused.
-constexpr double certain_error_reserved = 5e-3;
-constexpr double first_slack = 0.001; // initial allowance for the model's error, as a fraction of the memory
+constexpr double first_slack = 0.001;   // initial allowance for the model's error, as a fraction of the memory
 /// Fraction of the memory of a size by which a model of traces may fall short before it is given up.
 constexpr double most_misleading = 0.05;
 constexpr int most_broken_promises = 2; ///< of such a model
@@ -63,8 +59,6 @@ public:
       return;
     }
     climbed_ = probe.batch == fits_ + 1 ? climbed_ + 1 : 0;
-    if (probe.batch > fits_ && probe.peak_bytes)
-      largest_peak_ = *probe.peak_bytes;
     fits_ = std::max(fits_, probe.batch);
     if (probe.peak_bytes)
       peaks_[probe.batch] = *probe.peak_bytes;
@@ -79,7 +73,7 @@ public:
       return;
     }
     traces_[probe.batch] = probe.trace;
-    if (traces_.size() >= 2 && !(dry_ && last_error_ <= certain_error))
+    if (traces_.size() >= 2 && !(dry_ && last_error_ <= model_->tolerance()))
       use_traces();
   }
 
@@ -93,21 +87,15 @@ private:
         std::make_shared<const predict::MemoryModel>(*std::next(traces_.rbegin())->second, *traces_.rbegin()->second);
     if (model_ && !dry_ && !model->usable())
       return;
-    if (options_.held_blocks)
-      model_ = std::make_shared<const predict::ReservedPredictor>(std::move(model), *options_.held_blocks);
-    else
-      model_ = std::move(model);
+    model_ = std::move(model);
     dry_ = false;
     correction_ = 0;
-    // The model comes from this size; what the allocator makes of it does not.
-    if (options_.held_blocks && fits_ == traces_.rbegin()->first)
-      last_error_ = error_at(fits_, largest_peak_);
   }
 
   /// Two small steps of examples whose sizes vary say little of a large one, which takes at least `bytes`. A model that
   /// is that wrong, or has let two sizes fail, is given up: from then on the peaks are a line.
   void give_up_misleading(std::int64_t batch, std::uint64_t bytes) {
-    if (!model_ || dry_ || options_.held_blocks)
+    if (!model_ || dry_)
       return;
     const bool short_of = static_cast<double>(*predict(batch)) < (1 - most_misleading) * static_cast<double>(bytes);
     if (broken_promises_ < most_broken_promises && !short_of)
@@ -179,7 +167,7 @@ private:
     if (goal > fits_)
       return approached(goal);
     // The model predicts that the next size does not fit; it is trusted if it was right about this one.
-    if (last_error_ > (options_.held_blocks ? certain_error_reserved : certain_error))
+    if (last_error_ > model_->tolerance())
       return beyond_prediction();
     return is_doubtful(fits_ + 1) ? std::optional(fits_ + 1) : std::nullopt;
   }
@@ -290,7 +278,6 @@ private:
   int broken_promises_ = 0;      ///< sizes that failed although the model predicted a fit
   bool over_ = false;
   double last_error_ = 1;
-  std::uint64_t largest_peak_ = 0;              ///< measured at fits_
   std::map<std::int64_t, std::uint64_t> peaks_; ///< of the sizes that fitted
   std::map<std::int64_t, std::shared_ptr<const telemetry::Trace>> traces_;
   std::shared_ptr<const predict::PeakPredictor> model_;

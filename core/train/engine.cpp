@@ -4,6 +4,7 @@
 
 #include "core/memory/detail/cuda_library.h"
 #include "core/run/detail/engine_library.h"
+#include "core/train/detail/card_steps.h"
 #include "core/train/detail/dry_run.h"
 #include "core/train/detail/session.h"
 #include "core/train/detail/torch_settings.h"
@@ -21,6 +22,9 @@ public:
                                                    Workspace workspace) override {
     batchscope::train::apply_torch_settings(); // they determine the workspace of kernels
     return batchscope::train::make_dry_run(spec, shape, examples, workspace);
+  }
+  batchscope::run::CardSteps card_steps(const batchscope::run::CardQuestion& question) override {
+    return batchscope::train::card_steps(question);
   }
   int threads() const override { return at::get_num_threads(); }
 };

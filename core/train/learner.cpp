@@ -68,16 +68,18 @@ constexpr std::int64_t warm_up_examples = 8;
 
 } // namespace
 
-Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device& device)
+Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device& device, Weights weights)
     : data_(std::move(data)), device_(device), where_(torch_device(device)), label_smoothing_(spec.label_smoothing),
       batch_norm_follows_(spec.batch_norm_rule == "inverse"), precision_(precision_of(spec)), draw_{.seed = spec.seed},
       figures_(where_, most_figures + static_cast<std::int64_t>(data_.train->shape().streams)) {
   const std::uint64_t refused = device_.readings().refused;
   try {
     device_.enter(Phase::setup);
-    model_ = model::make_model(run::parse_model(spec.model), data_.train->shape(), spec.dropout, spec.seed, where_);
+    const bool drawn = weights == Weights::drawn;
+    model_ = model::make_model(run::parse_model(spec.model), data_.train->shape(), spec.dropout,
+                               drawn ? std::optional(spec.seed) : std::nullopt, where_);
     model_->set_checkpointing(spec.checkpointing);
-    if (!spec.init.empty() && !where_.is_meta()) {
+    if (!spec.init.empty() && drawn) {
       const memory::NotCounted own;
       about_field("init", [&] { model::load_weights(*model_, spec.init); });
     }

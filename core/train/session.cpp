@@ -11,8 +11,10 @@
 #include "core/checkpoint/folder.h"
 #include "core/data/dataset.h"
 #include "core/data/masked_tokens.h"
+#include "core/memory/detail/cuda_library.h"
 #include "core/memory/detail/torch_errors.h"
 #include "core/run/automatic_batch.h"
+#include "core/run/card_run.h"
 #include "core/run/model_spec.h"
 #include "core/run/run_plan.h"
 #include "core/search/run_search.h"
@@ -188,8 +190,7 @@ private:
                                                .max_batch = largest_batch(),
                                                .margin = options.margin,
                                                .budget_bytes = device_->readings().limit,
-                                               .memory = dry_predictor(),
-                                               .held_blocks = held_blocks()};
+                                               .memory = dry_predictor()};
     const auto finder = search::make_finder(options.strategy, finder_options);
     const auto begin = std::chrono::steady_clock::now();
     LearnerTrials trials(*learner_, trial_options(options.stop));
@@ -202,34 +203,29 @@ private:
     return result;
   }
 
-  /// Null for a GPU, whose kernels are not known without running them, and if an operator has no kernel for a dry run.
+  /// Null if no GPU like that of the session can be pretended, and if an operator has no kernel for a dry run.
   std::shared_ptr<const predict::PeakPredictor> dry_predictor() const {
-    if (device_->kind() != memory::DeviceKind::cpu || largest_batch() < 2)
+    if (largest_batch() < 2)
       return nullptr;
     try {
-      return std::make_shared<const run::DryRunPredictor>(
-          make_dry_run(spec_, data::longest_shape(*data_.train), examples()), device_->readings().limit,
-          largest_batch());
+      const data::ExampleShape shape = data::longest_shape(*data_.train);
+      std::unique_ptr<run::DryRun> dry_run;
+      if (device_->kind() == memory::DeviceKind::cuda)
+        dry_run = std::make_unique<run::CardRun>(std::make_shared<pretended_gpu::Helper>(),
+                                                 memory::like_gpu(device_->index()), spec_, shape, examples());
+      else
+        dry_run = make_dry_run(spec_, shape, examples());
+      return std::make_shared<const run::DryRunPredictor>(std::move(dry_run), device_->readings().limit,
+                                                          largest_batch());
     } catch (const Error&) {
       return nullptr;
-    }
-  }
-
-  /// Nothing for `cpu`, whose allocator is exact, and if an operator has no kernel for a dry run.
-  std::optional<std::vector<std::uint64_t>> held_blocks() const {
-    if (device_->kind() != memory::DeviceKind::cuda)
-      return std::nullopt;
-    try {
-      return run::held_blocks(
-          *make_dry_run(spec_, data::longest_shape(*data_.train), examples(), run::Engine::Workspace::none));
-    } catch (const Error&) {
-      return std::nullopt;
     }
   }
 
   std::optional<predict::PeakCurve> predict(const std::function<bool()>& stop) {
-    if (const auto predictor = dry_predictor())
-      return predict::PeakCurve(predictor->model(), largest_batch(), run::dry_run_error);
+    if (device_->kind() == memory::DeviceKind::cpu) // a GPU may ask for more than is known, as cuDNN's workspaces
+      if (const auto predictor = dry_predictor())
+        return predict::PeakCurve(predictor->model(), largest_batch(), run::dry_run_error);
     const auto stopping = [&] { return stop && stop(); };
     LearnerTrials trials(*learner_, trial_options({}));
     std::vector<search::Probe> probes;

@@ -16,9 +16,6 @@ using Clock = std::chrono::steady_clock;
 
 /// Minimum duration of a timed stretch, which has at least one step.
 constexpr double stretch_seconds = 0.2;
-/// Steps until a caching allocator has split its blocks as it goes on to: what fits in the first ones of a size may not
-/// find a piece that is large enough in the third.
-constexpr int steps_to_settle = 3;
 
 } // namespace
 

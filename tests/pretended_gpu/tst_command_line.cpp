@@ -1,4 +1,7 @@
+#include <cmath>
 #include <string>
+
+#include <QJsonArray>
 
 #include "core/base/error.h"
 #include "core/pretended_gpu/rig.h"
@@ -163,6 +166,96 @@ private Q_SLOTS:
     QVERIFY(!QFile::exists(program.path("default.db"))); // nothing is stored
     // What fills the card is what the forward pass keeps.
     QVERIFY2(found.out.contains("activations"), found.shown());
+  }
+
+  /// Built-in models: the largest size that is computed trains on such a card, and one more does not, with the
+  /// allocator as the user has set it.
+  void computesForACardThatIsNotHere_data() {
+    QTest::addColumn<QString>("allocator");
+    for (const char* setting : {"", "expandable_segments:True", "max_split_size_mb:64", "roundup_power2_divisions:4"})
+      QTest::newRow(setting) << setting;
+  }
+  void computesForACardThatIsNotHere() {
+    QFETCH(QString, allocator);
+    const QStringList run{"--model",     "gpt:layers=4,heads=8,width=512,context=512",
+                          "--data",      "synthetic:examples=20000,vocabulary=5000",
+                          "--precision", "bf16"};
+    CliProgram program;
+    OnGpus here(
+        {.name = "NVIDIA T4", .memory_bytes = std::uint64_t{16} << 30, .capability = 75, .multiprocessors = 40});
+    if (!allocator.isEmpty()) {
+      program.set("PYTORCH_ALLOC_CONF", allocator);
+      here.set("PYTORCH_ALLOC_CONF", allocator);
+    }
+    const Outcome found = program.run(QStringList{"find", "--json", "--for", "t4"} + run);
+    QVERIFY2(found.status == 0, found.shown());
+    const QJsonObject answer = found.json();
+    QVERIFY2(answer["not_on_card"].isNull(), found.shown());
+    QVERIFY(answer["reserved_bytes"].toDouble() <= answer["budget_bytes"].toDouble());
+    const auto trained = [&](int batch) {
+      return here
+          .run(QStringList{"train", "--device", "cuda:0", "--steps", "6", "--on-oom", "fail", "--batch",
+                           QString::number(batch), "--memory-budget",
+                           QString::number(answer["budget_bytes"].toInteger()) + "B"} +
+               run)
+          .status;
+    };
+    QCOMPARE(trained(answer["largest"].toInt()), 0);
+    QCOMPARE(trained(answer["largest"].toInt() + 1), 1);
+  }
+
+  /// Where it cannot be asked, the answer is that of `cpu`, and says why.
+  void saysWhyACardWasNotAsked_data() {
+    QTest::addColumn<QString>("card");
+    QTest::addColumn<QByteArray>("variable");
+    QTest::addColumn<QByteArray>("value");
+    QTest::addColumn<QByteArray>("why");
+    QTest::newRow("old card") << "v100-16gb" << QByteArray() << QByteArray()
+                              << QByteArray("its compute capability is 7.0");
+    QTest::newRow("another allocator") << "t4" << QByteArray("PYTORCH_ALLOC_CONF")
+                                       << QByteArray("backend:cudaMallocAsync") << QByteArray("cudaMallocAsync");
+    QTest::newRow("unknown key") << "t4" << QByteArray("PYTORCH_ALLOC_CONF") << QByteArray("nonsense:1")
+                                 << QByteArray("Unrecognized key 'nonsense'");
+    QTest::newRow("no cache") << "t4" << QByteArray("PYTORCH_NO_CUDA_MEMORY_CACHING") << QByteArray("1")
+                              << QByteArray("unset PYTORCH_NO_CUDA_MEMORY_CACHING");
+  }
+  void saysWhyACardWasNotAsked() {
+    QFETCH(QString, card);
+    QFETCH(QByteArray, variable);
+    QFETCH(QByteArray, value);
+    QFETCH(QByteArray, why);
+    CliProgram program;
+    if (!variable.isEmpty())
+      program.set(variable, value);
+    const Outcome found = program.run({"find", "--json", "--model", "mlp", "--data", "demo", "--for", card});
+    QVERIFY2(found.status == 0, found.shown());
+    QVERIFY2(found.json()["not_on_card"].toString().toUtf8().contains(why), found.shown());
+    QVERIFY(found.json()["reserved_bytes"].isNull());
+  }
+
+  /// It begins with what is known of a card like that, and needs one size to be sure and one that is the answer.
+  void searchesInTwoRuns_data() {
+    QTest::addColumn<QStringList>("options");
+    const QString texts = "synthetic:examples=6000,vocabulary=5000";
+    QTest::newRow("mlp") << QStringList{"--model", "mlp:hidden=2048", "--data",
+                                        "synthetic:examples=100000,shape=3x32x32,classes=10"};
+    QTest::newRow("gpt") << QStringList{"--model", "gpt:layers=4,width=256,heads=4,context=256", "--data", texts};
+    QTest::newRow("llama") << QStringList{
+        "--model",        "llama:layers=4,width=256,heads=4,context=256", "--data", texts, "--precision", "bf16",
+        "--checkpointing"};
+  }
+  void searchesInTwoRuns() {
+    QFETCH(QStringList, options);
+    const OnGpus here({.name = "a GPU", .memory_bytes = 40 * gb});
+    const Outcome found = here.run(
+        QStringList{"find", "--json", "--no-timings", "--device", "cuda:0", "--memory-budget", "2GB"} + options);
+    QVERIFY2(found.status == 0, found.shown());
+    const QJsonArray probes = found.json()["probes"].toArray();
+    QCOMPARE(probes.size(), 2);
+    for (const QJsonValue& probe : probes) {
+      QCOMPARE(probe["outcome"].toString(), QString("fits"));
+      QVERIFY(std::abs(probe["predicted_bytes"].toDouble() / probe["peak_bytes"].toDouble() - 1) < 0.001);
+    }
   }
 
   void saysWhyACardCannotBePretended() {

@@ -62,29 +62,33 @@ QString ForecastCard::target() const {
   return target_->currentData().toString();
 }
 
-void ForecastCard::show_fit(const estimate::CardFit& fit, const run::RunSpec& spec) {
-  run::Forecast forecast = fit.forecast;
-  forecast.largest = fit.largest;
+void ForecastCard::show_fit(const estimate::CardFit& fit, const std::vector<estimate::Saving>& savings,
+                            const run::RunSpec& spec) {
   QList<FactList::Fact> more;
-  if (fit.reserve)
+  if (fit.steps)
     more << FactList::Fact{
         tr("reserved by the CUDA allocator"),
-        format_bytes(static_cast<double>(fit.reserve->reserved_bytes)),
+        format_bytes(static_cast<double>(fit.steps->reserved_bytes)),
         {},
         false,
-        tr("By LibTorch's own CUDA allocator, %1 of it unused").arg(format_percent(fit.reserve->fragmentation()))};
-  show_peak(forecast, spec, more);
-  QList<FactList::Fact> savings;
-  for (const estimate::Saving& saving : fit.savings)
-    savings << FactList::Fact{QString::fromStdString(saving.title),
-                              saving.max_batch > 0 ? format_count(saving.max_batch) : tr("none"),
-                              {},
-                              fit.largest.value_or(0) < fit.batch && saving.max_batch < fit.batch,
-                              (saving.by_formula ? tr("%1 at batch size %2, by formula") : tr("%1 at batch size %2"))
-                                  .arg(format_bytes(saving.total_bytes), format_count(fit.batch))};
-  savings_->set_facts(savings);
-  savings_title_->setVisible(!savings.isEmpty());
-  savings_->setVisible(!savings.isEmpty());
+        tr("At the largest batch, by LibTorch's own CUDA allocator on a pretended card; %1 of it unused")
+            .arg(format_percent(fit.steps->fragmentation()))};
+  show_peak(fit.forecast, spec, more);
+  if (!fit.not_on_card.empty()) {
+    remark_->setText(tr("Computed as on cpu: %1.").arg(QString::fromStdString(fit.not_on_card)));
+    remark_->show();
+  }
+  QList<FactList::Fact> rows;
+  for (const estimate::Saving& saving : savings)
+    rows << FactList::Fact{QString::fromStdString(saving.title),
+                           saving.max_batch > 0 ? format_count(saving.max_batch) : tr("none"),
+                           {},
+                           fit.forecast.largest.value_or(0) < fit.batch && saving.max_batch < fit.batch,
+                           (saving.by_formula ? tr("%1 at batch size %2, by formula") : tr("%1 at batch size %2"))
+                               .arg(format_bytes(saving.total_bytes), format_count(fit.batch))};
+  savings_->set_facts(rows);
+  savings_title_->setVisible(!rows.isEmpty());
+  savings_->setVisible(!rows.isEmpty());
 }
 
 void ForecastCard::show_none(const QString& why) {

@@ -20,7 +20,7 @@ public:
   /// At the batch size of the spec, or at the largest that fits if a search is to choose it.
   void show_forecast(const run::Forecast& forecast, const run::RunSpec& spec);
   /// The same for a card.
-  void show_fit(const estimate::CardFit& fit, const run::RunSpec& spec);
+  void show_fit(const estimate::CardFit& fit, const std::vector<estimate::Saving>& savings, const run::RunSpec& spec);
   /// Why there is no forecast.
   void show_none(const QString& why);
 

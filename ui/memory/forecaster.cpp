@@ -20,8 +20,13 @@ void Forecaster::request_card(const run::RunSpec& spec, const QString& card) {
       const estimate::Target target = estimate::parse_target(card.toStdString(), "--for");
       run::RunSpec on_cpu = spec; // where it has a dry run
       on_cpu.device = "cpu";
-      auto fit = std::make_shared<const estimate::CardFit>(estimate::fit_into(on_cpu, target, *data_));
-      progress.post([this, fit] { Q_EMIT card_computed(fit); });
+      estimate::DryRuns dry_runs(target, helper_);
+      auto fit = std::make_shared<const estimate::CardFit>(estimate::fit_into(on_cpu, dry_runs, *data_));
+      progress.post([this, fit] { Q_EMIT card_computed(fit, {}); });
+      if (progress.replaced())
+        return;
+      const auto savings = estimate::savings_of(on_cpu, *fit, dry_runs, *data_);
+      progress.post([this, fit, savings] { Q_EMIT card_computed(fit, savings); });
     } catch (const std::exception& error) {
       progress.post([this, what = QString::fromUtf8(error.what())] { Q_EMIT refused(what); });
     }

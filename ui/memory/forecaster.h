@@ -28,7 +28,9 @@ public:
 
 Q_SIGNALS:
   void computed(const std::shared_ptr<const batchscope::run::Forecast>& forecast);
-  void card_computed(const std::shared_ptr<const batchscope::estimate::CardFit>& fit);
+  /// `savings`: empty at first, as they take longer.
+  void card_computed(const std::shared_ptr<const batchscope::estimate::CardFit>& fit,
+                     const std::vector<batchscope::estimate::Saving>& savings);
   void refused(const QString& error); ///< the spec or the data are invalid, or the device is a GPU
 
 private:
@@ -36,6 +38,7 @@ private:
   void work(const run::RunSpec& spec, const LatestTask::Progress& progress);
 
   std::shared_ptr<data::DataPool> data_;
+  std::shared_ptr<pretended_gpu::Helper> helper_ = std::make_shared<pretended_gpu::Helper>();
   data::DataSplit held_; ///< of the last request, so that the next one need not read them; its thread only
   LatestTask task_;      ///< last: its thread uses the others
 };

@@ -36,10 +36,11 @@ void NetworkPanel::make_forecast(Workbench& workbench) {
     if (form().spec())
       forecast_->show_forecast(*forecast, *form().spec());
   });
-  connect(&forecaster_, &Forecaster::card_computed, this, [this](const std::shared_ptr<const estimate::CardFit>& fit) {
-    if (form().spec())
-      forecast_->show_fit(*fit, *form().spec());
-  });
+  connect(&forecaster_, &Forecaster::card_computed, this,
+          [this](const std::shared_ptr<const estimate::CardFit>& fit, const std::vector<estimate::Saving>& savings) {
+            if (form().spec())
+              forecast_->show_fit(*fit, savings, *form().spec());
+          });
   connect(forecast_, &ForecastCard::target_changed, this, &NetworkPanel::request_forecast);
   connect(&forecaster_, &Forecaster::refused, forecast_, &ForecastCard::show_none);
 }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/pretended_gpu/rig.h"
 
 namespace batchscope::memory {
 
@@ -14,6 +15,9 @@ void offer_cuda();
 /// Throws Error (unavailable), naming the option --device cuda:`index` and what is missing, unless LibTorch can use
 /// that GPU.
 void require_cuda(int index);
+
+/// One like that GPU, which is loaded, as far as kernels depend on it.
+pretended_gpu::Gpu like_gpu(int index);
 
 /// The Error (unavailable) about that GPU.
 Error gpu_missing(int index, const std::string& why);

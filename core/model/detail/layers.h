@@ -20,7 +20,8 @@ enum class Pass { evaluation, training, recomputation };
 struct LayerContext {
   using Add = std::function<at::Tensor(const std::string& name, at::Tensor tensor)>;
   Add add_parameter, add_buffer;
-  at::Generator generator; ///< on the host, so that initial weights do not depend on the device
+  /// On the host, so that initial weights do not depend on the device. Undefined: they have no values.
+  at::Generator generator;
   c10::Device device;
   const double* batch_norm_momentum; ///< the model's, which may change
   std::string path{};                ///< of the layer: what the names of its tensors begin with

@@ -64,8 +64,9 @@ private:
   bool checkpointing_ = false;
 };
 
-/// Builds the model on a device, with weights drawn from `seed`. The caller has called run::check_fits().
+/// Builds the model on a device, with weights drawn from `seed`; without one they have no values. The caller has called
+/// run::check_fits().
 std::unique_ptr<Model> make_model(const run::ModelSpec& spec, const data::ExampleShape& shape, double dropout,
-                                  std::uint64_t seed, c10::Device device);
+                                  std::optional<std::uint64_t> seed, c10::Device device);
 
 } // namespace batchscope::model

@@ -57,7 +57,9 @@ struct EvaluationSums {
 /// thread.
 class Learner {
 public:
-  Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device& device);
+  /// Without values, weights are memory only: for steps that compute nothing.
+  enum class Weights { drawn, without_values };
+  Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device& device, Weights weights = Weights::drawn);
   ~Learner();
 
   /// On a GPU makes a small step that changes nothing. What libraries allocate once, as cuBLAS its workspace, then lies

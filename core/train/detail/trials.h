@@ -20,6 +20,10 @@ struct TrialOptions {
   std::function<bool()> stop; ///< called before each trial; true ends it with Error (failed, "stopped")
 };
 
+/// Steps until a caching allocator has split its blocks as it goes on to: what fits in the first ones of a size may not
+/// find a piece that is large enough in the third.
+inline constexpr int steps_to_settle = 3;
+
 /// With a given effective batch, the number of micro batches depends on their size. Two of exactly the proposed size
 /// have the same peak as any number: the second already finds the gradients of the first.
 data::SamplerOptions probe_options(data::SamplerOptions options, std::int64_t batch);

@@ -1,8 +1,8 @@
 #include "core/base/error.h"
 #include "core/run/engine.h"
-#include "gpu_needed.h"
 #include "run_helpers.h"
 #include "test_program.h"
+#include "tests/gpu_needed.h"
 using namespace batchscope;
 
 /// LibTorch looks once whether a GPU can be used, at its first operation of almost any kind. The window's forms make

@@ -1,7 +1,7 @@
 #include "conformance.h"
 #include "core/base/error.h"
-#include "gpu_needed.h"
 #include "test_program.h"
+#include "tests/gpu_needed.h"
 using namespace batchscope;
 
 namespace {

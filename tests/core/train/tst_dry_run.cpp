@@ -9,12 +9,9 @@
 #include "core/data/dataset.h"
 #include "core/memory/device.h"
 #include "core/meta/detail/meta_device.h"
-#include "core/predict/reserve.h"
 #include "core/run/dry_run.h"
 #include "core/run/engine.h"
 #include "core/run/model_spec.h"
-#include "core/search/run_search.h"
-#include "core/search/strategy.h"
 #include "core/train/detail/dry_run.h"
 #include "core/train/detail/trials.h"
 #include "run_helpers.h"
@@ -59,44 +56,6 @@ RunSpec spec_of(const char* model, const char* data) {
   spec.data = data;
   return spec;
 }
-
-constexpr std::uint64_t cuda_granularity = 512;
-
-std::uint64_t rounded(std::uint64_t bytes) {
-  return (bytes + cuda_granularity - 1) / cuda_granularity * cuda_granularity;
-}
-
-/// A graphics card that is not there: dry runs, served by LibTorch's CUDA allocator.
-class PretendedCard final : public search::Trial {
-public:
-  PretendedCard(DryRun& dry_run, std::uint64_t bytes) : dry_run_(dry_run), bytes_(bytes) {
-    for (const std::uint64_t block : held_blocks(dry_run))
-      start_bytes_ += rounded(block);
-  }
-
-  predict::Reserve reserve(std::int64_t batch) { return predict::reserve(dry_run_.trace_from_start(batch), bytes_); }
-
-  search::Probe run(const search::Proposal& proposal) override {
-    search::Probe probe{.batch = proposal.batch, .predicted_bytes = proposal.predicted_bytes};
-    const predict::Reserve reserved = reserve(proposal.batch);
-    if (!reserved.fits) {
-      probe.outcome = search::Outcome::out_of_memory;
-      return probe;
-    }
-    probe.peak_bytes = reserved.allocated_bytes;
-    telemetry::Trace trace = dry_run_.trace(proposal.batch);
-    trace.granularity = cuda_granularity;
-    trace.start_bytes = start_bytes_;
-    trace.peak_bytes = reserved.allocated_bytes;
-    probe.trace = std::make_shared<const telemetry::Trace>(std::move(trace));
-    return probe;
-  }
-
-private:
-  DryRun& dry_run_;
-  std::uint64_t bytes_;
-  std::uint64_t start_bytes_ = 0;
-};
 
 } // namespace
 
@@ -251,44 +210,6 @@ private Q_SLOTS:
     QVERIFY(count(160));
     other.join();
     QVERIFY(other_right);
-  }
-
-  /// Of a card, what its allocator reserves is foreseen: no search meets an error.
-  void searchesOnAPretendedCard_data() {
-    QTest::addColumn<QString>("model");
-    for (const char* model : {"mlp:hidden=256", "resnet:width=16,blocks=1", "gpt:layers=4,heads=4,width=128,context=64",
-                              "llama:layers=4,heads=4,kv-heads=2,width=128,context=64"})
-      QTest::newRow(model) << QString(model);
-  }
-  void searchesOnAPretendedCard() {
-    QFETCH(QString, model);
-    const bool tokens = model.startsWith("gpt") || model.startsWith("llama");
-    const RunSpec spec = spec_of(qPrintable(model), tokens ? "synthetic:examples=20000,vocabulary=500"
-                                                           : "synthetic:examples=20000,shape=3x16x16,classes=4");
-    const data::DataSplit data = Both::open(spec);
-    const auto dry_run =
-        train::make_dry_run(spec, data::longest_shape(*data.train), data.train->size(), run::Engine::Workspace::none);
-    for (const std::uint64_t bytes : {100'000'000ULL, 333'333'333ULL, 700'000'000ULL}) {
-      PretendedCard card(*dry_run, bytes);
-      try {
-        card.reserve(1);
-      } catch (const Error& error) {
-        if (error.kind() == Error::Kind::unavailable)
-          QSKIP("this torch was built without CUDA");
-        throw;
-      }
-      const search::FinderOptions options{
-          .max_batch = data.train->size(), .budget_bytes = bytes, .held_blocks = held_blocks(*dry_run)};
-      const auto finder = search::make_finder("predictive", options);
-      const search::SearchResult found = search::run_search(*finder, card, options);
-      QVERIFY(found.largest.has_value());
-      for (const search::Probe& probe : found.probes)
-        QVERIFY2(probe.outcome == search::Outcome::fits,
-                 qPrintable(QString("batch %1 in %2 bytes").arg(probe.batch).arg(bytes)));
-      // What it reserves does not grow evenly; a few per cent more must not fit.
-      const std::int64_t more = *found.largest + std::max<std::int64_t>(*found.largest / 20, 1);
-      QVERIFY2(more > data.train->size() || !card.reserve(more).fits, qPrintable(QString::number(more)));
-    }
   }
 
   /// One run near the safe size, one that proves the answer, and no error on the way.

@@ -105,8 +105,11 @@ private Q_SLOTS:
   void aGraphicsCardCanBeChosen() {
     Watched watched;
     std::shared_ptr<const estimate::CardFit> fit;
-    QString error;
-    connect(&watched.forecaster, &Forecaster::card_computed, this, [&](const auto& computed) { fit = computed; });
+    std::vector<estimate::Saving> savings;
+    connect(&watched.forecaster, &Forecaster::card_computed, this, [&](const auto& computed, const auto& changes) {
+      fit = computed;
+      savings = changes;
+    });
     run::RunSpec spec = spec_of("resnet");
     watched.forecaster.request_card(spec, "rtx-3090");
     QTRY_VERIFY_WITH_TIMEOUT(fit, patience_ms);
@@ -120,11 +123,14 @@ private Q_SLOTS:
     Q_EMIT targets->activated(targets->currentIndex());
     QCOMPARE(changed.count(), 1);
     QCOMPARE(card.target(), QString("rtx-3090"));
-    card.show_fit(*fit, spec);
+    card.show_fit(*fit, savings, spec);
     const auto labels = card.findChildren<QLabel*>();
     QVERIFY(std::any_of(labels.begin(), labels.end(),
                         [](const QLabel* label) { return label->text() == "usable GPU memory"; }));
-    QVERIFY(fit->largest.has_value());
+    QVERIFY(fit->forecast.largest.has_value());
+    QVERIFY2(fit->steps.has_value(), fit->not_on_card.c_str());
+    QVERIFY(fit->steps->reserved_bytes <= fit->forecast.budget_bytes);
+    QTRY_VERIFY_WITH_TIMEOUT(!savings.empty(), patience_ms);
     QCOMPARE(watched.count, 0);
     watched.forecaster.request_card(spec, "rtx-9999");
     QTRY_VERIFY_WITH_TIMEOUT(watched.error.contains("rtx-9999"), patience_ms);
@@ -134,11 +140,13 @@ private Q_SLOTS:
     run::RunSpec spec = spec_of("gpt:layers=8,heads=8,width=512,context=512");
     spec.data = "synthetic:vocabulary=50257,examples=100000";
     data::DataPool pool;
-    const auto fit = estimate::fit_into(spec, estimate::parse_target("4GB", "--for"), pool);
-    QVERIFY(!fit.savings.empty());
+    estimate::DryRuns dry_runs(estimate::parse_target("4GB", "--for"));
+    const auto fit = estimate::fit_into(spec, dry_runs, pool);
+    const auto savings = estimate::savings_of(spec, fit, dry_runs, pool);
+    QVERIFY(!savings.empty());
     const Theme theme;
     ForecastCard card(theme);
-    card.show_fit(fit, spec);
+    card.show_fit(fit, savings, spec);
     const auto said = [&] {
       QStringList texts;
       for (const QLabel* label : card.findChildren<QLabel*>()) {
@@ -147,7 +155,7 @@ private Q_SLOTS:
       }
       return texts.join('\n');
     };
-    for (const estimate::Saving& saving : fit.savings)
+    for (const estimate::Saving& saving : savings)
       QVERIFY2(said().contains(QString::fromStdString(saving.title)), qPrintable(said()));
     card.show_forecast(run::forecast(spec, pool), spec);
     QVERIFY(card.findChild<QLabel*>("savings")->isHidden());

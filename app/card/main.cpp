@@ -1,0 +1,131 @@
+// Makes optimizer steps of a run on pretended GPUs and answers what they took of their memory; started by
+// core/pretended_gpu/helper.h. Questions come as lines of JSON on the socket that is its standard input, and the
+// answers go there. The process itself only loads LibTorch, which takes a second; each question is answered by a child
+// of its own, which has what a fresh process has, in milliseconds.
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/pretended_gpu/detail/variable.h"
+#include "core/run/engine.h"
+
+namespace {
+
+using namespace batchscope;
+
+constexpr int socket_to_user = STDIN_FILENO;
+constexpr unsigned most_seconds = 600; ///< of an answer
+
+const char* name_of(Error::Kind kind) {
+  return kind == Error::Kind::input ? "input" : kind == Error::Kind::unavailable ? "unavailable" : "failed";
+}
+
+Json error_json(const char* kind, const std::string& text) {
+  return {{"kind", kind}, {"error", text}};
+}
+
+/// The next line; nothing once the user has gone.
+bool read_line(std::string& buffered, std::string& line) {
+  while (true) {
+    if (const std::size_t end = buffered.find('\n'); end != std::string::npos) {
+      line = buffered.substr(0, end);
+      buffered.erase(0, end + 1);
+      return true;
+    }
+    char part[65536];
+    const ssize_t count = ::recv(socket_to_user, part, sizeof part, 0);
+    if (count <= 0)
+      return false;
+    buffered.append(part, static_cast<std::size_t>(count));
+  }
+}
+
+template <typename Write> bool write_all(const std::string& text, const Write& write) {
+  for (std::size_t written = 0; written < text.size();) {
+    const ssize_t count = write(text.data() + written, text.size() - written);
+    if (count <= 0)
+      return false;
+    written += static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+std::string answer_to(const std::string& line) {
+  try {
+    const Json asked = parse_json(line);
+    ::setenv(pretended_gpu::variable, asked.at("gpu").get<std::string>().c_str(), 1);
+    const auto question = run::card_question_from_json(asked.at("question"));
+    return json_text(run::to_json(run::engine().card_steps(question)));
+  } catch (const Error& error) {
+    return json_text(error_json(name_of(error.kind()), error.what()));
+  } catch (const std::exception& error) {
+    return json_text(error_json("failed", error.what()));
+  }
+}
+
+/// In a child, which ends without tearing anything down.
+[[noreturn]] void answer_into(int file, const std::string& line) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::alarm(most_seconds);
+  const bool written =
+      write_all(answer_to(line), [&](const char* data, std::size_t size) { return ::write(file, data, size); });
+  ::_exit(written ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+std::string content_of(int file) {
+  const off_t size = ::lseek(file, 0, SEEK_END);
+  std::string text(static_cast<std::size_t>(size), '\0');
+  return ::pread(file, text.data(), text.size(), 0) == size ? text : std::string();
+}
+
+std::string answered_by_child(const std::string& line) {
+  const int file = ::memfd_create("answer", MFD_CLOEXEC);
+  if (file < 0)
+    return json_text(error_json("failed", "no more files can be opened"));
+  const pid_t child = ::fork();
+  if (child == 0)
+    answer_into(file, line);
+  int status = 0;
+  std::string answer;
+  if (child < 0 || ::waitpid(child, &status, 0) != child)
+    answer = json_text(error_json("failed", "no process can be started on a pretended GPU"));
+  else if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
+    answer = content_of(file);
+  else
+    answer = json_text(
+        error_json("failed", fmt::format("the process on a pretended GPU ended early ({})",
+                                         WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
+                                                             : fmt::format("exit status {}", WEXITSTATUS(status)))));
+  ::close(file);
+  return answer;
+}
+
+} // namespace
+
+int main() {
+  std::string refused;
+  try {
+    run::engine();
+  } catch (const Error& error) {
+    refused = json_text(error_json(name_of(error.kind()), error.what()));
+  }
+  std::string buffered, line;
+  while (read_line(buffered, line)) {
+    const std::string answer = (refused.empty() ? answered_by_child(line) : refused) + '\n';
+    if (!write_all(answer,
+                   [](const char* data, std::size_t size) { return ::send(socket_to_user, data, size, MSG_NOSIGNAL); }))
+      break;
+  }
+  ::_exit(EXIT_SUCCESS); // nothing to tear down: the GPU is not there
+}

@@ -1,0 +1,156 @@
+#include "core/pretended_gpu/helper.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/base/part.h"
+
+namespace batchscope::pretended_gpu {
+
+namespace {
+
+constexpr const char* program = "batchscope-card"; // app/card/main.cpp
+
+Error broken(const std::string& what) {
+  return {Error::Kind::unavailable, std::string("no GPU can be pretended here: ") + program + ' ' + what};
+}
+
+/// That of this process, with some variables set.
+std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& variables) {
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::string name = text.substr(0, text.find('='));
+    if (std::none_of(variables.begin(), variables.end(), [&](const auto& variable) { return variable.first == name; }))
+      all.push_back(text);
+  }
+  for (const auto& [name, value] : variables)
+    all.push_back(name + '=' + value);
+  return all;
+}
+
+Error::Kind kind_of(const std::string& name) {
+  return name == "input" ? Error::Kind::input : name == "unavailable" ? Error::Kind::unavailable : Error::Kind::failed;
+}
+
+} // namespace
+
+/// The helper and the socket to it, on which each question and each answer is a line.
+class Helper::Process {
+public:
+  Process() {
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+      throw broken("cannot be reached: no more files can be opened");
+    socket_ = ends[0];
+    try {
+      start(ends[1]);
+    } catch (...) {
+      ::close(ends[0]);
+      ::close(ends[1]);
+      throw;
+    }
+    ::close(ends[1]);
+  }
+  ~Process() {
+    ::kill(pid_, SIGKILL); // with it goes the process that answers
+    ::waitpid(pid_, nullptr, 0);
+    ::close(socket_);
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  std::string answer_to(const std::string& question) {
+    send(question + '\n');
+    while (true) {
+      if (const std::size_t end = received_.find('\n'); end != std::string::npos) {
+        std::string line = received_.substr(0, end);
+        received_.erase(0, end + 1);
+        return line;
+      }
+      std::array<char, 65536> part{};
+      const ssize_t count = ::recv(socket_, part.data(), part.size(), 0);
+      if (count < 0 && errno == EINTR)
+        continue;
+      if (count <= 0)
+        throw broken("ended early");
+      received_.append(part.data(), static_cast<std::size_t>(count));
+    }
+  }
+
+private:
+  void start(int other_end) {
+    const std::string path = (parts_folder() / program).string();
+    if (::access(path.c_str(), X_OK) != 0)
+      throw Error(Error::Kind::unavailable, "this torch was built without CUDA, so no GPU can be pretended");
+    // What each question is about replaces this GPU.
+    auto variables = environment(Gpu{.name = "none"});
+    variables.emplace_back("CUDA_VISIBLE_DEVICES", "0");
+    std::vector<std::string> texts = environment_with(variables);
+    std::vector<char*> environment;
+    for (std::string& text : texts)
+      environment.push_back(text.data());
+    environment.push_back(nullptr);
+    std::string name = path;
+    std::array<char*, 2> arguments{name.data(), nullptr};
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, other_end, STDIN_FILENO);
+    ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    const int error = ::posix_spawn(&pid_, path.c_str(), &actions, nullptr, arguments.data(), environment.data());
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (error != 0)
+      throw broken(std::string("cannot be started: ") + std::strerror(error));
+  }
+
+  void send(const std::string& text) {
+    for (std::size_t sent = 0; sent < text.size();) {
+      const ssize_t count = ::send(socket_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+      if (count < 0 && errno == EINTR)
+        continue;
+      if (count <= 0)
+        throw broken("ended early");
+      sent += static_cast<std::size_t>(count);
+    }
+  }
+
+  int socket_ = -1;
+  pid_t pid_ = -1;
+  std::string received_;
+};
+
+Helper::Helper() = default;
+Helper::~Helper() = default;
+
+Json Helper::ask(const Gpu& gpu, const Json& question) {
+  const std::lock_guard lock(mutex_);
+  if (!process_)
+    process_ = std::make_unique<Process>();
+  Json answer;
+  try {
+    answer = parse_json_or_discard(process_->answer_to(json_text({{"gpu", description(gpu)}, {"question", question}})));
+  } catch (const Error&) {
+    process_.reset(); // the next question may find more memory
+    throw;
+  }
+  if (!answer.is_object())
+    throw broken("answers what cannot be read");
+  if (const std::string error = text_member(answer, "error"); !error.empty())
+    throw Error(kind_of(text_member(answer, "kind")), error);
+  return answer;
+}
+
+} // namespace batchscope::pretended_gpu
