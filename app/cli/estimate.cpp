@@ -179,8 +179,9 @@ Verb add_estimate(CLI::App& program) {
   options->optimizer = app->get_option("--optimizer");
   options->program.add_to(*app);
   app->footer(
-      "`estimate --attach auto -- COMMAND` asks a program with a Trainer of transformers for the memory of steps "
-      "that it does not run.");
+      "`estimate --for CARD -- COMMAND` runs a program of your own on a pretended card for some steps of each size "
+      "(--batch), and says what fills its memory. `estimate --attach auto -- COMMAND` asks a program with a Trainer of "
+      "transformers for the memory of steps that it does not run.");
   return {app, [options](const Context& context) { return run_estimate(*options, context); }};
 }
 

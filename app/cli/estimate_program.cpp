@@ -1,15 +1,19 @@
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/cli/arguments.h"
-#include "app/cli/display.h"
+#include "app/cli/estimate_answer.h"
 #include "app/cli/estimate_options.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/output.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/predict/memory_model.h"
 #include "core/program/process/command.h"
+#include "core/program/trial/card_search.h"
 #include "core/program/trial/program_estimate.h"
 
 namespace batchscope::cli {
@@ -51,16 +55,81 @@ std::string curve_table(const Json& answer, const std::optional<estimate::Target
   return text + "an estimate from steps on tensors without data; `find` measures\n";
 }
 
+/// Without the peaks of tensors of each use that are none.
+Json size_json(const search::Probe& probe) {
+  Json by = Json::object();
+  if (probe.trace) {
+    const predict::Peak peak = predict::MemoryModel::peak_of(*probe.trace);
+    for (int use = 0; use < telemetry::use_count; ++use)
+      if (const std::uint64_t bytes = peak.by[static_cast<std::size_t>(use)]; bytes > 0)
+        by[telemetry::to_string(static_cast<telemetry::Use>(use))] = bytes;
+  }
+  return {{"batch", probe.batch},
+          {"outcome", probe.outcome == search::Outcome::fits            ? "fits"
+                      : probe.outcome == search::Outcome::out_of_memory ? "oom"
+                                                                        : "error"},
+          {"message", probe.message.empty() ? Json(nullptr) : Json(probe.message)},
+          {"peak_bytes", json_or_null(probe.peak_bytes)},
+          {"by", by}};
+}
+
+std::string sizes_on_card_table(const Json& answer, const estimate::Target& card) {
+  Table table({{"batch"}, {"peak of tensors"}, {"outcome", Table::Align::left}, {"of it", Table::Align::left}});
+  for (const Json& size : answer["sizes"]) {
+    std::vector<std::string> parts;
+    for (const auto& [use, bytes] : size["by"].items())
+      parts.push_back(fmt::format("{} {}", use, format_bytes(bytes.get<std::uint64_t>())));
+    const std::string outcome = text_member(size, "outcome");
+    table.add({format_count(size["batch"].get<std::int64_t>()),
+               size["peak_bytes"].is_number() ? format_bytes(size["peak_bytes"].get<std::uint64_t>()) : "-",
+               outcome == "oom" ? "out of memory"
+                                : outcome + (size["message"].is_null() ? "" : ": " + text_member(size, "message")),
+               fmt::format("{}", fmt::join(parts, ", "))});
+  }
+  return table.text(Palette::for_stdout()) +
+         fmt::format("of the {} that tensors can use of a pretended {}: torch's own allocator, kernels not run\n"
+                     "not included: {}\n`find --for {} -- COMMAND` finds the largest\n",
+                     format_bytes(card.usable_bytes()), card.name, estimate::not_included_text(card), card.name);
+}
+
+/// On a card that need not be here.
+int estimate_on_card(const EstimateOptions& options, run::RunSpec spec, const estimate::Target& card,
+                     const Context& context) {
+  spec = program::card_spec(spec, card);
+  const auto control = std::make_shared<run::JobControl>();
+  const InterruptGuard guard(*control);
+  try {
+    const auto probes = program::try_on_card(spec, card, options.program.surroundings(),
+                                             estimated_batches(options.batch), [&] { return control->stopping(); }, {});
+    Json answer{{"method", "pretended-card"}, {"for", json_of(card)}, {"sizes", Json::array()}};
+    for (const search::Probe& probe : probes)
+      answer["sizes"].push_back(size_json(probe));
+    if (context.json)
+      print_json(answer);
+    else
+      print(sizes_on_card_table(answer, card));
+    const bool failed = std::any_of(probes.begin(), probes.end(),
+                                    [](const search::Probe& probe) { return probe.outcome == search::Outcome::error; });
+    return failed ? exit_status::job_failed : exit_status::done;
+  } catch (const Error&) {
+    if (!control->stopping())
+      throw;
+    return exit_status::interrupted;
+  }
+}
+
 } // namespace
 
 int estimate_of_program(const EstimateOptions& options, const Context& context) {
   const auto target = target_of(options);
   run::RunSpec spec;
   options.program.apply(spec, *context.command, {});
+  if (target && !target->name.empty())
+    return estimate_on_card(options, std::move(spec), *target, context);
   if (!spec.program->attach)
     throw input_error(
-        "only the memory of a Trainer of transformers can be estimated, with --attach auto; `find -- COMMAND` "
-        "measures that of any program",
+        "without a card (--for), only the memory of a Trainer of transformers can be estimated, with --attach auto; "
+        "`find -- COMMAND` measures that of any program",
         "program");
   if (program::placeholders_of(*spec.program).contains("batch"))
     spec.batch = {.kind = run::BatchChoice::Kind::number, .number = 1};

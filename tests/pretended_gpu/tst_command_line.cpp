@@ -166,6 +166,17 @@ private Q_SLOTS:
     QVERIFY(!QFile::exists(program.path("default.db"))); // nothing is stored
     // What fills the card is what the forward pass keeps.
     QVERIFY2(found.out.contains("activations"), found.shown());
+    if (batch != "{batch}")
+      return;
+    const Outcome estimated = program.run(
+        QStringList{"estimate", "--json", "--for", card, "--batch",
+                    QString("%1,%2").arg(static_cast<int>(largest)).arg(static_cast<int>(largest) + 1), "--"} +
+        own_program("wide_gpt", batch, "cuda:0"));
+    QVERIFY2(estimated.status == 0, estimated.shown());
+    const QJsonArray sizes = estimated.json()["sizes"].toArray();
+    QCOMPARE(sizes.at(0)["outcome"].toString(), QString("fits"));
+    QCOMPARE(sizes.at(1)["outcome"].toString(), QString("oom"));
+    QVERIFY2(sizes.at(0)["by"]["activations"].toDouble() > 0, estimated.shown());
   }
 
   /// Built-in models: the largest size that is computed trains on such a card, and one more does not, with the

@@ -24,6 +24,8 @@ struct Surroundings {
   /// The environment has a GPU that is pretended: sizes are tried in a process each, as a run has its allocator to
   /// itself, and a program that trains on another device is refused.
   bool on_pretended_gpu = false;
+  /// Bytes of this machine's memory, after which a program that is only tried is ended; nothing: no limit.
+  std::optional<std::uint64_t> host_limit{};
 };
 
 /// A run of the user's own program.

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <vector>
+
 #include "core/estimate/cards.h"
 #include "core/program/run/program_source.h"
 #include "core/run/session.h"
@@ -10,10 +14,16 @@ namespace batchscope::program {
 /// (input) as search_spec() does, and for a memory size in the place of a card, or a card that is too old for LibTorch.
 run::RunSpec card_spec(const run::RunSpec& spec, const estimate::Target& card);
 
+/// Tries these sizes of a program on a card that need not be here, as find_on_card() does. Their probes have traces.
+std::vector<search::Probe> try_on_card(const run::RunSpec& spec, const estimate::Target& card,
+                                       const Surroundings& surroundings, const std::vector<std::int64_t>& batches,
+                                       const std::function<bool()>& stop, const run::Session::ProbeSink& on_probe);
+
 /// Searches for the batch size of a program on a card that need not be here: it runs on a pretended one
 /// (core/pretended_gpu), for some steps of each size, in a process for each. Memory and out-of-memory errors are those
 /// of torch's allocator on the card but for what kernels ask of libraries; no time means anything, so nothing is
-/// recommended. `spec`: one of card_spec(). Throws Error: unavailable if no GPU can be pretended here; failed for a
+/// recommended. A program that takes more than 80 % of the memory that is free on this machine is ended. `spec`: one of
+/// card_spec(). Throws Error: unavailable if no GPU can be pretended here; failed for a
 /// program that trains on the CPU; else as find_batch(). One thread.
 search::SearchResult find_on_card(const run::RunSpec& spec, const estimate::Target& card,
                                   const Surroundings& surroundings, run::Session::SearchOptions options,

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/text.h"
 #include "core/program/process/detail/child_start.h"
 #include "core/program/process/output.h"
 
@@ -20,7 +21,7 @@ LiveProgram::LiveProgram(const run::RunSpec& spec, Surroundings surroundings, We
                          std::function<bool()> stop)
     : link_(std::make_unique<Link>(socket_folder(trial_.uid()))),
       inbox_(*link_, trial_.uid(), trial_.folder().spill(), *this), welcome_(std::move(welcome)),
-      stop_(std::move(stop)), patience_(spec.program->probe_seconds) {
+      stop_(std::move(stop)), patience_(spec.program->probe_seconds), host_limit_(surroundings.host_limit) {
   remove_abandoned_trials();
   remove_abandoned_sockets();
   welcome_.run = trial_.uid();
@@ -28,6 +29,8 @@ LiveProgram::LiveProgram(const run::RunSpec& spec, Surroundings surroundings, We
   run::RunPlace place;
   place.uid = trial_.uid();
   child_ = start_child(spec, surroundings, place, trial_.folder(), *link_, {});
+  if (host_limit_)
+    memory_.emplace(child_->group());
   asked_at_ = last_step_ = Clock::now();
 }
 
@@ -64,7 +67,16 @@ bool LiveProgram::made_too_many_steps() const {
   return steps_ > most_steps_ && Clock::now() - asked_at_ >= patience_;
 }
 
+bool LiveProgram::takes_too_much() {
+  return memory_ && memory_->sample().value_or(0) > *host_limit_;
+}
+
 std::string LiveProgram::why_given_up() const {
+  if (memory_ && memory_->peak().value_or(0) > *host_limit_)
+    return fmt::format(
+        "took {} of this machine's memory, and was ended at {}: the GPU is pretended, what is made before "
+        "it is moved there is not",
+        format_bytes(*memory_->peak()), format_bytes(*host_limit_));
   if (stands_still())
     return fmt::format("made no step in {:g} s (--probe-seconds)", patience_.count());
   return fmt::format("made {} steps in {:g} s (--probe-seconds) without an answer to what it was asked", steps_,
@@ -87,7 +99,7 @@ std::optional<Message> LiveProgram::next() {
       }
       return message;
     }
-    if (exit_ || in_vain || stands_still() || prints_without_connecting())
+    if (exit_ || in_vain || stands_still() || takes_too_much() || prints_without_connecting())
       return std::nullopt;
     std::vector<pollfd> waits{{child_->ended_fd(), POLLIN, 0}};
     link_->add_to(waits);

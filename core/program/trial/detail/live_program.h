@@ -10,6 +10,7 @@
 
 #include "core/program/process/child.h"
 #include "core/program/process/detail/trial_folder.h"
+#include "core/program/process/memory.h"
 #include "core/program/process/output.h"
 #include "core/program/process/verdict.h"
 #include "core/program/protocol/inbox.h"
@@ -40,7 +41,8 @@ public:
   /// vain, see why_given_up(). Throws Error (failed, "stopped") when `stop` says so.
   std::optional<Message> next();
   /// Why next() has given up, for a program that lives: it made no step, or too many without an answer, in the
-  /// `probe_seconds` of its spec. `made no step in 120 s (--probe-seconds)`.
+  /// `probe_seconds` of its spec, or took more of this machine's memory than it may. `made no step in 120 s
+  /// (--probe-seconds)`.
   std::string why_given_up() const;
   /// Whether it has made no step for so long.
   bool stands_still() const;
@@ -61,6 +63,7 @@ private:
 
   bool made_too_many_steps() const;
   bool prints_without_connecting();
+  bool takes_too_much();
 
   const TrialFolder trial_;
   std::unique_ptr<Link> link_;
@@ -69,6 +72,8 @@ private:
   const std::function<bool()> stop_;
   const std::chrono::duration<double> patience_;
   std::unique_ptr<Child> child_;
+  const std::optional<std::uint64_t> host_limit_;
+  std::optional<GroupMemory> memory_; ///< if there is a limit
   std::optional<Hello> hello_;
   std::deque<Message> messages_;
   std::optional<telemetry::OutOfMemory> out_of_memory_;

@@ -100,6 +100,19 @@ private Q_SLOTS:
     QVERIFY(result.largest_is_exact);
   }
 
+  /// On a pretended GPU nothing else would keep it from taking all of the machine.
+  void aProgramThatTakesTooMuchOfTheMachineIsEnded() {
+    const ProgramRuns runs;
+    const Surroundings surroundings{.on_pretended_gpu = true, .host_limit = 4'000'000};
+    try {
+      open_command_trial(search_spec(in_command(runs)), surroundings, {}, 8);
+      QFAIL("it went on");
+    } catch (const Error& error) {
+      QVERIFY2(QString(error.what()).contains("of this machine's memory, and was ended at 4.0 MB"), error.what());
+    }
+    QCOMPARE(runs.sockets_left(), 0U);
+  }
+
   void theStartIsTheFirstSize() {
     const ProgramRuns runs;
     const search::SearchResult result = found(in_command(runs), {.start = 100});
