@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QProcess>
+#include <QPushButton>
 #include <QTabBar>
 
 #include <algorithm>
@@ -77,6 +78,19 @@ void take_form(Workbench& bench, Photographer& photographer, const Trainings& tr
   take_test(trainings.printing(32), "program-tested");
   take_test(trainings.reporting(32, {}), "program-tested-reporting");
   take_test(program({"python3", "-c", "import no_such_module", "{batch}"}, 32), "program-test-failed");
+}
+
+/// What a program needs on a card that is not here.
+void take_fit(Workbench& bench, Photographer& photographer) {
+  const QString python = qEnvironmentVariable("BATCHSCOPE_TEST_PYTHON");
+  if (python.isEmpty())
+    return;
+  bench.propose_run(program({python.toStdString(), BATCHSCOPE_SOURCE_DIR "/tests/gpu/training.py", "loop", "wide_gpt",
+                             "{batch}", "1000000", "cuda:0"},
+                            32));
+  photographer.find<QPushButton>("fit-start")->click();
+  until("the sizes of a program on a card", [&] { return bench.engine().idle(); });
+  photographer.take_sizes("new-run", "program-fit");
 }
 
 /// A run that survives an out-of-memory error on the way, paused; and its plan.
@@ -194,6 +208,7 @@ void take_sweep(Workbench& bench, Photographer& photographer, const Trainings& t
 void take_programs(Workbench& bench, Photographer& photographer, const QString& folder) {
   const Trainings trainings(folder);
   take_form(bench, photographer, trainings);
+  take_fit(bench, photographer);
   take_steered(bench, photographer, trainings);
   take_ended(bench, photographer, trainings);
   take_adopted(bench, photographer, trainings);

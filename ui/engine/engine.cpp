@@ -11,6 +11,7 @@
 #include "core/job/adopt.h"
 #include "core/job/resume.h"
 #include "core/job/run_program.h"
+#include "core/program/trial/card_search.h"
 #include "core/program/trial/program_search.h"
 #include "core/run/engine.h"
 #include "core/search/run_search.h"
@@ -107,6 +108,8 @@ QString Job::stop_text() const {
     return tr("Stop demo");
   case Kind::predict:
     return tr("Stop prediction");
+  case Kind::fit:
+    return tr("Stop computing");
   case Kind::try_out:
     break;
   }
@@ -398,6 +401,22 @@ Job* Engine::try_out(const run::RunSpec& spec) {
                watch.tried(program::try_out(
                    spec, silent_seconds, [&] { return watch.control()->stopping(); },
                    [&](const program::Tryout& now) { watch.trying(now); }));
+             });
+}
+
+Job* Engine::fit(const run::RunSpec& spec, const QString& card) {
+  return add({.kind = Job::Kind::fit,
+              .title = tr("Sizes of %1 on %2").arg(title_of(spec), card),
+              .spec = spec,
+              .stores = false},
+             [spec, name = card.toStdString()](JobWatch& watch, store::RunStore* /*store*/) {
+               const estimate::Target target = estimate::parse_target(name, "--for");
+               run::Session::SearchOptions options;
+               options.margin = spec.margin;
+               options.stop = [&] { return watch.control()->stopping(); };
+               watch.fitted(
+                   program::find_on_card(program::card_spec(spec, target), target, {}, options,
+                                         [&](const auto& probe) { watch.probe(probe, target.usable_bytes()); }));
              });
 }
 

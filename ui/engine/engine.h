@@ -31,14 +31,14 @@ namespace batchscope::ui {
 
 class Engine;
 
-/// A job of the engine: a training run, a search, a sweep, the demo, a memory prediction, or the test of a program.
-/// Lives in the UI thread; reports from the worker arrive there as signals. Records come through a queue instead, which
-/// the UI drains.
+/// A job of the engine: a training run, a search, a sweep, the demo, a memory prediction, the test of a program, or its
+/// sizes on a card. Lives in the UI thread; reports from the worker arrive there as signals. Records come through a
+/// queue instead, which the UI drains.
 class Job : public QObject {
   Q_OBJECT
 
 public:
-  enum class Kind { train, find, sweep, demo, predict, try_out };
+  enum class Kind { train, find, sweep, demo, predict, try_out, fit };
   enum class State { waiting, working, done, failed, cancelled };
 
   /// A run of this job and its reports, for display.
@@ -52,8 +52,8 @@ public:
 
   Kind kind() const { return kind_; }
   State state() const { return state_; }
-  /// Whether its results are stored; a memory prediction and the test of a program are only shown.
-  bool stores() const { return kind_ != Kind::predict && kind_ != Kind::try_out; }
+  /// Whether its results are stored; what a prediction, a test or a card shows is not.
+  bool stores() const { return kind_ != Kind::predict && kind_ != Kind::try_out && kind_ != Kind::fit; }
   bool over() const { return state_ != State::waiting && state_ != State::working; }
   QString title() const { return title_; }
   /// Text of the button that cancels it: "Stop run", "Stop sweep".
@@ -94,6 +94,8 @@ public:
   std::uint64_t budget_bytes() const { return budget_; }
   /// What the test of a program has shown, once it has ended.
   const std::shared_ptr<const program::Tryout>& tried() const { return tried_; }
+  /// The sizes of a program on a card, once they are known.
+  const std::shared_ptr<const search::SearchResult>& fitted() const { return fitted_; }
   const run::RunSpec& spec() const { return spec_; }
 
 Q_SIGNALS:
@@ -140,6 +142,7 @@ private:
   std::optional<predict::PeakCurve> predicted_;
   std::uint64_t budget_ = 0;
   std::shared_ptr<const program::Tryout> tried_;
+  std::shared_ptr<const search::SearchResult> fitted_;
   std::shared_ptr<run::JobControl> control_ = std::make_shared<run::JobControl>();
 };
 
@@ -176,6 +179,8 @@ public:
   Job* predict(const run::RunSpec& spec);
   /// Runs the spec's program for a few steps for Job::tried(); stores nothing.
   Job* try_out(const run::RunSpec& spec);
+  /// Searches for the sizes of the spec's program on a card that need not be here, for Job::fitted(); stores nothing.
+  Job* fit(const run::RunSpec& spec, const QString& card);
 
   const QList<Job*>& jobs() const { return jobs_; } ///< oldest first
   Job* working() const;                             ///< the current one, or null

@@ -41,6 +41,7 @@ public:
   void predicted(const predict::PeakCurve& curve);
   void trying(const program::Tryout& so_far);
   void tried(const program::Tryout& tried);
+  void fitted(const search::SearchResult& result);
   void limit(std::uint64_t budget_bytes);
   void say(const QString& activity);
 

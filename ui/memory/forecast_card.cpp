@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "ui/memory/card_choice.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -46,15 +47,7 @@ void ForecastCard::fill_targets() {
   target_->setAccessibleName(tr("Memory to fit into"));
   target_->setToolTip(tr("Compute what fits into this run's budget, or on a GPU that this machine does not have"));
   target_->addItem(tr("Fit into the memory budget"));
-  try {
-    for (const estimate::Card& card : estimate::cards())
-      target_->addItem(
-          tr("Fit into %1, %2")
-              .arg(QString::fromStdString(card.name), format_bytes(static_cast<double>(card.memory_bytes))),
-          QString::fromStdString(card.name));
-  } catch (const Error&) {
-    // Without its table, only the budget is offered.
-  }
+  add_cards(*target_);
   connect(target_, &QComboBox::activated, this, &ForecastCard::target_changed);
 }
 

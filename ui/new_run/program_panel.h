@@ -11,6 +11,7 @@ struct Tryout;
 
 namespace batchscope::ui {
 
+class FitCard;
 class Job;
 class LadderCard;
 class TestCard;
@@ -36,13 +37,19 @@ Q_SIGNALS:
 private:
   void ask_for_folder();
   void show_job();
+  void fit();
+  void show_fit();
   void show_ladder();
+  QString waiting_text(const Job& job) const;
   QString placeholder_hint() const;
 
   Workbench& workbench_;
   LadderCard* ladder_;
+  FitCard* fit_;
   TestCard* test_;
   Job* job_ = nullptr;                           ///< the test that works or waits
+  Job* fit_job_ = nullptr;                       ///< the search on a card that works or waits
+  QString fit_failure_;                          ///< why the last one could not be made; empty: it could
   std::optional<run::ProgramSpec> tested_;       ///< the program that was tested last
   std::shared_ptr<const program::Tryout> tried_; ///< what it has shown
   QString failure_;                              ///< why the last test could not be made; empty: it could

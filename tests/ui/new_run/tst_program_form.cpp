@@ -1,6 +1,9 @@
+#include <QComboBox>
 #include <QFileDialog>
+#include <QLabel>
 #include <QPlainTextEdit>
 #include <QProcess>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QUndoStack>
 
@@ -8,9 +11,11 @@
 #include "ui/new_run/client_card.h"
 #include "ui/new_run/command_card.h"
 #include "ui/new_run/command_edit.h"
+#include "ui/new_run/fit_card.h"
 #include "ui/new_run/new_run_here.h"
 
 #include "test_program.h"
+#include "test_python.h"
 #include "tests/core/program/program_runs.h"
 
 using namespace batchscope;
@@ -65,6 +70,44 @@ private Q_SLOTS:
     run::RunSpec standard = empty_spec(FormKind::program);
     standard.program->command = {"python", "train.py", "{batch}"};
     QCOMPARE(here.json(), run::to_json(standard));
+  }
+
+  /// On a card that is not here, by the program itself.
+  void its_sizes_on_a_card_are_computed() {
+    BATCHSCOPE_NEEDS_PYTHON();
+    ProgramHere here;
+    const QString program =
+        QStringLiteral(BATCHSCOPE_SOURCE_DIR "/tests/gpu/training.py loop small_gpt {batch} 1000000 ");
+    here.set("command", test_python() + ' ' + program + "cuda:0");
+    auto* card = here.page.findChild<FitCard*>();
+    auto* cards = card->findChild<QComboBox*>("fit-card");
+    QVERIFY(cards->count() > 20);
+    QCOMPARE(cards->findData("v100-16gb"), -1); // torch has no kernels for it
+    cards->setCurrentIndex(cards->findData("t4"));
+    auto* start = card->findChild<QPushButton*>("fit-start");
+    const auto said = [&] {
+      QStringList texts;
+      for (const QLabel* label : card->findChildren<QLabel*>())
+        if (label->isVisibleTo(card))
+          texts << label->text();
+      return texts.join('\n');
+    };
+    start->click();
+    QCOMPARE(start->text(), QString("Stop"));
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench->engine().idle(), 300'000);
+    QVERIFY2(said().contains("largest batch size on t4"), qPrintable(said()));
+    QVERIFY2(said().contains("activations"), qPrintable(said()));
+    QVERIFY(!here.bench->engine().jobs().back()->stores());
+
+    here.set("command", test_python() + ' ' + program + "cpu");
+    start->click();
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench->engine().idle(), 300'000);
+    QVERIFY2(said().contains("the program trains on \"cpu\""), qPrintable(said()));
+
+    here.set("command", "python3 no_such_file.py");
+    start->click();
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench->engine().idle(), 60'000);
+    QVERIFY2(said().contains("no_such_file.py"), qPrintable(said()));
   }
 
   void an_empty_form_is_no_error_until_it_is_started() {
