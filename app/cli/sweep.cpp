@@ -13,6 +13,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/program_options.h"
 #include "app/cli/run_options.h"
+#include "app/cli/sweep_cards.h"
 #include "app/cli/sweep_plan.h"
 #include "app/cli/sweep_waiting.h"
 #include "app/cli/sweep_workers.h"
@@ -65,11 +66,20 @@ std::vector<sweep::Variation> variations_of(const SweepOptions& options) {
   return variations;
 }
 
+/// The GPUs of the workers: several devices, or, of a stored sweep, one that is this process's; else nothing.
+std::optional<std::string> cards_of(const SweepOptions& options) {
+  const auto devices = text_of(options.run.find("--device"));
+  const bool stored = options.resume->count() > 0 || options.join->count() > 0;
+  return devices && (stored || devices->find(',') != std::string::npos) ? devices : std::nullopt;
+}
+
 sweep::SweepSpec spec_of(const SweepOptions& options, const Context& context) {
   sweep::SweepSpec spec;
   if (const auto file = text_of(options.file))
     spec = sweep_spec_from_file(*file);
   options.run.apply(spec.base);
+  if (cards_of(options))
+    spec.base.device = "cuda:0"; // the only one that each worker sees
   if (context.command)
     options.program.apply(spec.base, *context.command, options.run);
   else if (!spec.base.program)
@@ -102,7 +112,9 @@ void refuse_beside(const CLI::Option* stored, const SweepOptions& options) {
       exclude(stored, option);
   exclude(stored, options.plan);
   options.program.refuse_settings(stored);
-  const auto given = options.run.given();
+  auto given = options.run.given();
+  if (stored == options.resume || stored == options.join)
+    std::erase(given, "--device"); // of the workers
   if (!given.empty())
     throw input_error(
         fmt::format("{} and {} are both given; accepted: one of them", stored->get_name(), given.front()));
@@ -149,8 +161,22 @@ struct Task {
   std::optional<std::int64_t> stored; ///< number of a sweep that is there
   bool extended = false;              ///< whether it gets further combinations
   std::int64_t workers = 1;
+  std::vector<std::string> cards; ///< of the workers, see visible_cards(); empty: they share what there is
   sweep::WorkOptions work;
 };
+
+/// Takes the first card for this process, before anything looks for GPUs.
+void take_cards(const SweepOptions& options, const std::string& devices, Task& task) {
+  task.cards = visible_cards(devices);
+  const auto count = static_cast<std::int64_t>(task.cards.size());
+  if (options.workers->count() > 0 && task.workers != count)
+    throw input_error(
+        fmt::format("--workers: {} is not accepted with {} GPUs in --device; accepted: {}, a GPU for each",
+                    task.workers, count, count));
+  task.workers = count;
+  task.work.own_card = true;
+  ::setenv(visible_devices, task.cards.front().c_str(), 1);
+}
 
 Task task_of(const SweepOptions& options, const Context& context) {
   Task task;
@@ -161,6 +187,10 @@ Task task_of(const SweepOptions& options, const Context& context) {
   task.work = {.shared = task.stored || task.workers > 1,
                .add_missing = !joined,
                .surroundings = options.program.surroundings()};
+  if (const auto devices = cards_of(options)) {
+    take_cards(options, *devices, task);
+    task.work.shared = task.work.shared || task.workers > 1;
+  }
   if (task.workers > 1) // they start programs, too
     for (const auto& [name, value] : task.work.surroundings.environment)
       ::setenv(name.c_str(), value.c_str(), 1);
@@ -173,6 +203,8 @@ Task task_of(const SweepOptions& options, const Context& context) {
         .values = variations_of(options), .repeats = integer_of(options.repeats), .random = integer_of(options.random)};
     task.extended = !extension.empty();
     task.plan = sweep::plan_rest(store::RunReader(context.database()), *task.stored, extension);
+    if (!task.cards.empty() && !task.plan.spec.base.program && task.plan.spec.base.device == "cpu")
+      throw input_error("--device: the runs of that sweep are on cpu; accepted: without it", "device");
   } else {
     sweep::SweepSpec spec = spec_of(options, context);
     refuse_unusable(context.database());
@@ -217,7 +249,7 @@ int run_sweep_verb(const SweepOptions& options, const Context& context) {
       store.set_sweep(id, sweep::to_json(task.plan.spec));
     if (std::exchange(task.work.add_missing, false)) // before further workers look for runs
       sweep::enqueue(task.plan, id, store);
-    SweepWorkers workers(context.database(), id, task.workers - 1);
+    SweepWorkers workers(context.database(), id, task.workers - 1, task.cards);
     result = sweep::run_sweep(std::move(task.plan), id, store, display, control, task.work);
     if (result.stopped)
       workers.stop();
@@ -256,8 +288,8 @@ Verb add_sweep(CLI::App& program) {
                             "What `compare` and the window answer about the sweep: accuracy (default), throughput, "
                             "target:97%, time:2min");
   options->workers = add_value(*app, "--workers", "N",
-                               "Processes that train at the same time, within one memory budget (default 1). Times "
-                               "are comparable only with 1");
+                               "Processes that train at the same time, within one memory budget (default 1; with "
+                               "several GPUs in --device one for each). Times are comparable only with 1");
   options->plan =
       add_switch(*app, "--plan", "Only show what would be run: batch size, predicted peak and time of each");
   options->resume =
@@ -267,7 +299,9 @@ Verb add_sweep(CLI::App& program) {
   options->join = add_value(*app, "--join", "ID", "Help with a sweep that another process started");
   options->skip = add_list(*app, "--skip", "RUN", "Leave out these runs of a sweep, which wait in the database");
   options->first = add_list(*app, "--first", "RUN", "Make these waiting runs of a sweep next, in this order");
-  options->run.add_to(*app, {"--batch", "--lr"});
+  options->run.add_to(
+      *app, {"--batch", "--lr"},
+      {{"--device", "cpu or cuda:N; several as in cuda:0,cuda:1 for a worker each, which sees no other"}});
   options->program.add_to(*app, true);
   app->footer(schedule_help() +
               "With -- COMMAND, the runs are those of a training program of your own; its command has {batch} if\n"

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include <sys/types.h>
@@ -12,8 +13,10 @@ namespace batchscope::cli {
 /// cores. A process that dies gives its run back; the others go on.
 class SweepWorkers {
 public:
-  /// Starts none if `count` is 0. Throws Error (failed) if a process cannot be started.
-  SweepWorkers(const std::filesystem::path& database, std::int64_t sweep, std::int64_t count);
+  /// Starts none if `count` is 0. `cards`: of all workers, see visible_cards(); the first is that of this process, and
+  /// empty if each may use any. Throws Error (failed) if a process cannot be started.
+  SweepWorkers(const std::filesystem::path& database, std::int64_t sweep, std::int64_t count,
+               const std::vector<std::string>& cards);
   ~SweepWorkers(); ///< waits for them
   SweepWorkers(const SweepWorkers&) = delete;
   SweepWorkers& operator=(const SweepWorkers&) = delete;

@@ -57,6 +57,9 @@ struct WorkOptions {
   /// Whether other programs work at it too: their runs share the memory budget, and before this one is done it waits
   /// for theirs, which it makes again if their program dies.
   bool shared = false;
+  /// Whether this process has a GPU that no other program of the sweep uses: then memory is shared with none, and a GPU
+  /// that is missing ends the work, which the others can do.
+  bool own_card = false;
   bool add_missing = true;                 ///< whether run_sweep() begins with enqueue()
   program::Surroundings surroundings = {}; ///< of the programs that a sweep over the user's own program starts
 };

@@ -63,7 +63,7 @@ store::SweepQueue::Claim Worker::claim() {
     unknown_need_.reset();
     job::retry_transient(watch_, *control_, [&] {
       claim = queue_.claim([this](const store::WaitingRun& run, const store::SweepQueue::Load& load) {
-        return options_.shared ? reserve(run, load) : std::optional<std::uint64_t>(0);
+        return options_.shared && !options_.own_card ? reserve(run, load) : std::optional<std::uint64_t>(0);
       });
     });
     if (claim.run || !unknown_need_)
@@ -128,7 +128,8 @@ void Worker::make(const store::WaitingRun& waiting, const run::RunSpec& spec) {
     // Detects a first batch that exceeds the data before the run is stored as started.
     session->start();
   } catch (const Error& error) {
-    if (error.kind() == Error::Kind::device_lost) { // the others can be made by another process
+    const bool missing = options_.own_card && error.kind() == Error::Kind::unavailable;
+    if (missing || error.kind() == Error::Kind::device_lost) { // the others can be made by another process
       queue_.release(waiting.id);
       throw;
     }

@@ -98,6 +98,64 @@ private Q_SLOTS:
     QCOMPARE(here.run({"list", "--json"}).out.count("\"finished\""), 2);
   }
 
+  /// A GPU for each worker, which sees no other.
+  void sweepsOnSeveralCards() {
+    const OnGpus here({.name = "a GPU", .memory_bytes = 8 * gb, .count = 4});
+    const Outcome swept =
+        here.run({"sweep", "--model", "mlp:hidden=32", "--data", "synthetic:examples=4000,shape=16,classes=4",
+                  "--batch", "2,4,8,16,32,64", "--steps", "300", "--device", "cuda:0,cuda:1,cuda:2,cuda:3"});
+    QVERIFY2(swept.status == 0 && swept.out.contains("6 of 6 runs finished"), swept.shown());
+  }
+
+  void givesAProgramTheCardOfItsWorker() {
+    OnGpus here({.name = "a GPU", .memory_bytes = 8 * gb, .count = 4});
+    here.set("CUDA_VISIBLE_DEVICES", "3,1,2");
+    const Outcome swept = here.run(
+        {"sweep", "--device", "cuda:2,cuda:0", "--batch", "1,2,3,4", "--metric", "loss=card ([0-9]+)", "--", "python3",
+         "-c", "import os, time; print('card', os.environ['CUDA_VISIBLE_DEVICES'], flush=True); time.sleep(2)",
+         "{batch}"});
+    QVERIFY2(swept.status == 0, swept.shown());
+    const QJsonArray runs = here.run({"list", "--json"}).json()["runs"].toArray();
+    QCOMPARE(runs.size(), 4);
+    QList<int> cards;
+    for (const QJsonValue& run : runs)
+      cards << run["loss"].toInt();
+    QCOMPARE(cards.count(3), 2);
+    QCOMPARE(cards.count(2), 2);
+  }
+
+  /// It gives its run back, and the others make it.
+  void leavesTheSweepToTheOthersWithoutItsCard() {
+    const OnGpus here({.name = "a GPU", .memory_bytes = 8 * gb, .count = 1});
+    const QStringList sweep{
+        "sweep",   "--model",  "mlp:hidden=32", "--data", "synthetic:examples=400,shape=16,classes=4",
+        "--batch", "2,4,8,16", "--steps",       "20"};
+    const Outcome swept = here.run(sweep + QStringList{"--device", "cuda:0,cuda:1"});
+    QVERIFY2(swept.status == 0 && swept.out.contains("4 of 4 runs finished"), swept.shown());
+    QVERIFY2(swept.err.contains("no GPU is visible: CUDA_VISIBLE_DEVICES is \"1\""), swept.shown());
+  }
+
+  void saysWhatIsWrongWithTheCardsOfASweep_data() {
+    QTest::addColumn<QStringList>("options");
+    QTest::addColumn<QByteArray>("said");
+    QTest::newRow("cpu") << QStringList{"--device", "cuda:0,cpu"} << QByteArray("\"cpu\" is not accepted beside");
+    QTest::newRow("twice") << QStringList{"--device", "cuda:1,cuda:1"} << QByteArray("cuda:1 is named twice");
+    QTest::newRow("hidden") << QStringList{"--device", "cuda:0,cuda:2"}
+                            << QByteArray("cuda:2 is not visible: CUDA_VISIBLE_DEVICES is \"0,1\"");
+    QTest::newRow("workers") << QStringList{"--device", "cuda:0,cuda:1", "--workers", "3"}
+                             << QByteArray("--workers: 3 is not accepted with 2 GPUs");
+  }
+  void saysWhatIsWrongWithTheCardsOfASweep() {
+    QFETCH(QStringList, options);
+    QFETCH(QByteArray, said);
+    OnGpus here({.name = "a GPU", .memory_bytes = 8 * gb, .count = 2});
+    here.set("CUDA_VISIBLE_DEVICES", "0,1");
+    const Outcome swept =
+        here.run(QStringList{"sweep", "--model", "mlp", "--data", "demo", "--batch", "2,4"} + options);
+    QVERIFY2(swept.status == 2 && swept.err.contains(said), swept.shown());
+    QVERIFY(!QFile::exists(here.path("default.db")));
+  }
+
   void refusesABudgetAboveWhatIsFree() {
     const OnGpus here({.name = "a GPU", .memory_bytes = 4 * gb}, "context=1000000000");
     const Outcome refused = here.run(small + QStringList{"cuda:0", "--memory-budget", "3.5GB"});
