@@ -21,6 +21,7 @@ public:
   explicit FitCard(const Theme& theme, QWidget* parent = nullptr);
 
   QString chosen() const; ///< name of the card
+  QComboBox& cards() { return *cards_; }
   void show_none();
   void show_working(const QString& activity);
   void show_result(const search::SearchResult& result, const QString& card);

@@ -102,6 +102,10 @@ void ProgramPanel::test() {
   Q_EMIT testing_changed();
 }
 
+void ProgramPanel::go_to_cards() {
+  go_beside(fit_->cards());
+}
+
 void ProgramPanel::fit() {
   if (!form().spec())
     return form().go_to_error();

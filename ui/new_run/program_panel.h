@@ -27,6 +27,7 @@ public:
 
   void show_form() override;
   bool shows_problem(const QString& problem) const override;
+  void go_to_cards() override;
   /// Starts the test, or ends the one that works.
   void test();
   bool testing() const { return job_ != nullptr; }

@@ -46,6 +46,12 @@ void RunPanel::scroll_to(QWidget& card) {
       this, [this, &card] { scroll_->ensureWidgetVisible(&card, 0, panel_gap); }, Qt::QueuedConnection);
 }
 
+void RunPanel::go_beside(QWidget& control) {
+  control.setFocus(Qt::ShortcutFocusReason);
+  QMetaObject::invokeMethod(
+      this, [this, &control] { beside_->ensureWidgetVisible(&control, 0, panel_gap); }, Qt::QueuedConnection);
+}
+
 void RunPanel::lay_out(QWidget* below, const QList<QWidget*>& side) {
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
@@ -65,9 +71,9 @@ void RunPanel::lay_out(QWidget* below, const QList<QWidget*>& side) {
     side_column->addWidget(card);
   side_column->addWidget(help_);
   side_column->addStretch();
-  QScrollArea* side_scroll = scrolled(beside, this);
-  side_scroll->setFixedWidth(Theme::lines(side_lines));
-  row->addWidget(side_scroll);
+  beside_ = scrolled(beside, this);
+  beside_->setFixedWidth(Theme::lines(side_lines));
+  row->addWidget(beside_);
 }
 
 } // namespace batchscope::ui

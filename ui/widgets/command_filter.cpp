@@ -54,12 +54,23 @@ int CommandFilter::score(const QString& text, const QStringList& words) {
 }
 
 bool CommandFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
-  return score(sourceModel()->index(row, 0, parent).data().toString(), words_) >= 0;
+  return score_of(sourceModel()->index(row, 0, parent)) >= 0;
+}
+
+/// A row that only its other words match comes after those whose text does.
+int CommandFilter::score_of(const QModelIndex& row) const {
+  constexpr int by_keywords = 16;
+  const QString text = row.data().toString(), keywords = row.data(keywords_role).toString();
+  const int own = score(text, words_);
+  if (own != none || keywords.isEmpty())
+    return own;
+  const int with = score(text + QLatin1Char(' ') + keywords, words_);
+  return with == none ? none : by_keywords + with;
 }
 
 bool CommandFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {
-  const int one = score(left.data().toString(), words_);
-  const int other = score(right.data().toString(), words_);
+  const int one = score_of(left);
+  const int other = score_of(right);
   if (one != other)
     return one < other;
   const bool enabled = left.data(enabled_role).toBool();

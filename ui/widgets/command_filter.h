@@ -12,6 +12,8 @@ class CommandFilter : public QSortFilterProxyModel {
 public:
   /// Role of a row: false if the command is disabled.
   static constexpr int enabled_role = Qt::UserRole + 3;
+  /// Role of a row: other words by which it is found, a text.
+  static constexpr int keywords_role = Qt::UserRole + 4;
 
   using QSortFilterProxyModel::QSortFilterProxyModel;
 
@@ -25,6 +27,8 @@ protected:
   bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
 
 private:
+  int score_of(const QModelIndex& row) const;
+
   QStringList words_;
 };
 

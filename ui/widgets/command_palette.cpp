@@ -75,6 +75,7 @@ QStandardItem* item_of(const QAction& action) {
   item->setData(obstacle, why_not_role);
   item->setData(action.isEnabled(), CommandFilter::enabled_role);
   item->setData(action.toolTip(), Qt::ToolTipRole);
+  item->setData(action.property(CommandPalette::keywords_property), CommandFilter::keywords_role);
   item->setData(behind.isEmpty() ? item->text() : QStringLiteral("%1, %2").arg(item->text(), behind),
                 Qt::AccessibleTextRole);
   item->setEditable(false);

@@ -22,6 +22,8 @@ class CommandPalette : public QDialog {
 public:
   /// Property of an action: its place, shown before its text; commands of several pages may have the same text.
   static constexpr const char* place_property = "place";
+  /// Property of an action: other words by which it is found.
+  static constexpr const char* keywords_property = "keywords";
 
   CommandPalette(const Theme& theme, QWidget* parent);
   /// Opens over the parent's upper third with all visible actions; disabled ones show the reason, see allow() in

@@ -108,6 +108,16 @@ private Q_SLOTS:
     QCOMPARE(shown(), QStringList({"Live: Pause"}));
   }
 
+  void findsByOtherWords() {
+    actions_[3]->setProperty(CommandPalette::keywords_property, "disk loss");
+    palette_->open_with(actions_);
+    QTest::keyClicks(filter(), "disk");
+    QCOMPARE(shown(), QStringList({"Save & close"}));
+    filter()->clear();
+    QTest::keyClicks(filter(), "loss"); // behind the one that has the word itself
+    QCOMPARE(shown(), QStringList({"Log scale of the loss", "Save & close"}));
+  }
+
   void findsWordsInAnyOrder() {
     palette_->open_with(actions_);
     QTest::keyClicks(filter(), "loss log");
