@@ -19,8 +19,9 @@ constexpr std::uint64_t gb = 1'000'000'000;
 /// The command line on pretended GPUs; `more`: lines that only tests set.
 class OnGpus : public CliProgram {
 public:
-  explicit OnGpus(const pretended_gpu::Gpu& gpu, const QByteArray& more = {}) {
-    for (const auto& [name, value] : pretended_gpu::environment(gpu))
+  explicit OnGpus(const pretended_gpu::Gpu& gpu, const QByteArray& more = {},
+                  pretended_gpu::Torch torch = pretended_gpu::Torch::engine) {
+    for (const auto& [name, value] : pretended_gpu::environment(gpu, torch))
       set(QString::fromStdString(name),
           QString::fromStdString(value) + (name == "BATCHSCOPE_PRETENDED_GPU" ? "\n" + QString(more) : QString()));
   }
@@ -325,6 +326,18 @@ private Q_SLOTS:
       QCOMPARE(probe["outcome"].toString(), QString("fits"));
       QVERIFY(std::abs(probe["predicted_bytes"].toDouble() / probe["peak_bytes"].toDouble() - 1) < 0.001);
     }
+  }
+
+  /// The optimizer's state, which the first update makes, lies beside what the first step has left for reuse.
+  void aProgramsFirstStepLeavesRoomForTheSecond() {
+    OnGpus here({.name = "a GPU", .memory_bytes = 80 * gb}, {}, pretended_gpu::Torch::python);
+    QStringList command = own_program("encoder", "48", "cuda:0");
+    command[command.indexOf("1000000")] = "6";
+    const Outcome trained = here.run(QStringList{"run", "--attach", "auto", "--device", "cuda:0", "--memory-budget",
+                                                 "8GB", "--batch", "48", "--on-oom", "fail", "--json", "--"} +
+                                     command);
+    QVERIFY2(trained.status == 0, trained.shown());
+    QCOMPARE(trained.json()["steps"].toInt(), 6);
   }
 
   void saysWhyACardCannotBePretended() {

@@ -233,7 +233,15 @@ class Budget:
         self._limit(self.bytes)
 
     def begin_update(self) -> None:
-        """An update can be neither split nor repeated: it has the largest limit that training has had."""
+        """An update can be neither split nor repeated: it has the largest limit that training has had.
+
+        Before the first one, what torch keeps of a GPU for reuse goes back: the optimizer's state, which it makes,
+        would lie among blocks of the first step for good, and leave the second one no room for its own.
+        """
+        if self._device is not None and not self._updated:
+            import torch
+
+            torch.cuda.empty_cache()
         if self.bytes is not None and self._for_updates != self.bytes:
             self._limit(self._for_updates)
 
