@@ -30,6 +30,7 @@ Surroundings on_card(const Surroundings& surroundings, const estimate::Target& c
                                                    pretended_gpu::Torch::python))
     there.environment.push_back(std::move(variable));
   there.environment.emplace_back("CUDA_VISIBLE_DEVICES", "0");
+  there.environment.emplace_back("TORCHDYNAMO_DISABLE", "1"); // what torch.compile makes would have to be run
   return there;
 }
 

@@ -22,9 +22,9 @@ std::vector<search::Probe> try_on_card(const run::RunSpec& spec, const estimate:
 /// Searches for the batch size of a program on a card that need not be here: it runs on a pretended one
 /// (core/pretended_gpu), for some steps of each size, in a process for each. Memory and out-of-memory errors are those
 /// of torch's allocator on the card but for what kernels ask of libraries; no time means anything, so nothing is
-/// recommended. A program that takes more than 80 % of the memory that is free on this machine is ended. `spec`: one of
-/// card_spec(). Throws Error: unavailable if no GPU can be pretended here; failed for a
-/// program that trains on the CPU; else as find_batch(). One thread.
+/// recommended. torch.compile() is switched off. A program that takes more than 80 % of the memory that is free on this
+/// machine is ended. `spec`: one of card_spec(). Throws Error: unavailable if no GPU can be pretended here; failed for
+/// a program that trains on the CPU; else as find_batch(). One thread.
 search::SearchResult find_on_card(const run::RunSpec& spec, const estimate::Target& card,
                                   const Surroundings& surroundings, run::Session::SearchOptions options,
                                   const run::Session::ProbeSink& on_probe);

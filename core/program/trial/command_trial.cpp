@@ -144,9 +144,11 @@ std::unique_ptr<CommandTrial> open_command_trial(const run::RunSpec& spec, const
     trial->first_ = trial->ended();
     if (trial->first_->outcome == search::Outcome::out_of_memory)
       return trial;
-    throw Error(Error::Kind::failed,
-                fmt::format("no step of the program could be followed on the pretended GPU: {}",
-                            trial->first_->message.empty() ? "it made too few with torch" : trial->first_->message));
+    throw Error(
+        Error::Kind::failed,
+        fmt::format("no step of the program could be followed on the pretended GPU: {} (numbers there are zeros "
+                    "or garbage, and NCCL, Triton and compiled extensions do not work)",
+                    trial->first_->message.empty() ? "it made too few with torch" : trial->first_->message));
   }
   trial->first_ = trial->list();
   if (!trial->first_->trace && trial->first_->outcome != search::Outcome::out_of_memory)
