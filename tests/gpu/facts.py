@@ -79,7 +79,8 @@ def own_tests(place):
         program = os.path.join(place.tests, folder.replace(os.sep, "_"))
         if not os.path.exists(program):
             raise NotRun(f"{program} was not built")
-        done = start([program, test], {"BATCHSCOPE_TEST_GPU": "1", "QT_QPA_PLATFORM": "offscreen"}, limit=200)
+        environment = {"BATCHSCOPE_TEST_GPU": "1", "BATCHSCOPE_TEST_PART": "0", "QT_QPA_PLATFORM": "offscreen"}
+        done = start([program, test], environment, limit=200)
         figures[test] = [line for line in done.stdout.splitlines() if line.startswith("Totals:")]
         problems += [f"{test}: {line}" for line in done.stdout.splitlines() if line.startswith("FAIL!")]
         if done.returncode and not problems:

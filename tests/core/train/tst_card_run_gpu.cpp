@@ -1,6 +1,8 @@
-#include <QTest>
+#include <dlfcn.h>
 
 #include <algorithm>
+
+#include <QTest>
 
 #include "core/base/error.h"
 #include "core/memory/detail/cuda_library.h"
@@ -90,7 +92,8 @@ private Q_SLOTS:
     QFETCH(QString, precision);
     QFETCH(QString, setting);
     QFETCH(QString, optimizer);
-    if (!qEnvironmentVariableIsSet("BATCHSCOPE_TEST_GPU") && (model.startsWith("cnn") || model.startsWith("resnet")))
+    const bool real = dlsym(RTLD_DEFAULT, "batchscope_pretended_counts") == nullptr;
+    if (real && (model.startsWith("cnn") || model.startsWith("resnet")))
       QSKIP("what cuDNN asks a real GPU for is not known");
     RunSpec spec = small_spec(1, 6);
     spec.model = model.toStdString();
