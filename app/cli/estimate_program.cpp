@@ -55,7 +55,7 @@ std::string curve_table(const Json& answer, const std::optional<estimate::Target
   return text + "an estimate from steps on tensors without data; `find` measures\n";
 }
 
-/// Without the peaks of tensors of each use that are none.
+/// What was used at the peak, by use; uses without a byte are left out.
 Json size_json(const search::Probe& probe) {
   Json by = Json::object();
   if (probe.trace) {

@@ -203,8 +203,10 @@ Task task_of(const SweepOptions& options, const Context& context) {
         .values = variations_of(options), .repeats = integer_of(options.repeats), .random = integer_of(options.random)};
     task.extended = !extension.empty();
     task.plan = sweep::plan_rest(store::RunReader(context.database()), *task.stored, extension);
-    if (!task.cards.empty() && !task.plan.spec.base.program && task.plan.spec.base.device == "cpu")
-      throw input_error("--device: the runs of that sweep are on cpu; accepted: without it", "device");
+    if (!task.cards.empty() && !task.plan.spec.base.program && task.plan.spec.base.device != "cuda:0")
+      throw input_error(
+          fmt::format("--device: the runs of that sweep are on {}; accepted: without it", task.plan.spec.base.device),
+          "device");
   } else {
     sweep::SweepSpec spec = spec_of(options, context);
     refuse_unusable(context.database());

@@ -32,11 +32,10 @@ std::vector<std::string> visible_cards(const std::string& devices) {
   for (const std::string& device : parts_of(devices)) {
     const auto index = parse_device(device);
     if (!index)
-      throw input_error(
-          fmt::format("--device: {} is not accepted beside other devices of a sweep; accepted: GPUs as in "
-                      "cuda:0,cuda:1",
-                      in_quotes(device)),
-          "device");
+      throw input_error(fmt::format("--device: {} is not accepted for the workers of a sweep; accepted: GPUs as in "
+                                    "cuda:0,cuda:1",
+                                    in_quotes(device)),
+                        "device");
     if (visible && static_cast<std::size_t>(*index) >= visible->size())
       throw input_error(fmt::format("--device: {} is not visible: {} is {}", device, visible_devices, in_quotes(set)),
                         "device");

@@ -37,7 +37,8 @@ CardFit fit_into(const run::RunSpec& spec, DryRuns& dry_runs, data::DataPool& po
   return fit;
 }
 
-std::vector<Saving> savings_of(const run::RunSpec& spec, const CardFit& fit, DryRuns& dry_runs, data::DataPool& pool) {
+std::vector<Saving> savings_of(const run::RunSpec& spec, const CardFit& fit, DryRuns& dry_runs, data::DataPool& pool,
+                               const std::function<bool()>& stop) {
   run::RunSpec within = spec;
   const auto room = static_cast<double>(dry_runs.target().usable_bytes());
   within.memory_budget = dry_runs.target().usable_bytes();
@@ -47,6 +48,8 @@ std::vector<Saving> savings_of(const run::RunSpec& spec, const CardFit& fit, Dry
           transformer_of(run::parse_model(spec.model), fit.forecast.parameters, data.train->shape().vocabulary))
     all = savings(*shape, training_of(spec, fit.batch), room, known_memory(fit.forecast));
   for (const TrainedSaving& change : trained_savings(within)) {
+    if (stop && stop())
+      break;
     const Saving saving = dry_saving(change, fit.batch, dry_runs, pool);
     const auto known =
         std::find_if(all.begin(), all.end(), [&](const Saving& each) { return each.name == saving.name; });

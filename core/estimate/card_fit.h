@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,7 +30,8 @@ struct CardFit {
 CardFit fit_into(const run::RunSpec& spec, DryRuns& dry_runs, data::DataPool& pool);
 
 /// What one change of the run would need, at the batch of its fit; by formula for changes that cannot be trained here,
-/// of transformers only. As long as fit_into() for each change.
-std::vector<Saving> savings_of(const run::RunSpec& spec, const CardFit& fit, DryRuns& dry_runs, data::DataPool& pool);
+/// of transformers only. As long as fit_into() for each change, before which `stop` is asked: without the rest if true.
+std::vector<Saving> savings_of(const run::RunSpec& spec, const CardFit& fit, DryRuns& dry_runs, data::DataPool& pool,
+                               const std::function<bool()>& stop = {});
 
 } // namespace batchscope::estimate

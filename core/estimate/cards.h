@@ -38,7 +38,7 @@ struct NotIncluded {
 };
 /// Of a card; their bytes add up to its overhead_bytes.
 std::vector<NotIncluded> not_included(const Target& card);
-/// The same as a text: `the CUDA context, libraries and kernels (0.7 GB are left for them), …`.
+/// The same as a text: `the CUDA context, libraries and kernels (700.0 MB left for them); …`.
 std::string not_included_text(const Target& card);
 
 /// Throws Error (input) for a text that is neither, naming the cards whose names are nearest.

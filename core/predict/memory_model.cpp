@@ -155,15 +155,6 @@ Peak MemoryModel::peak(std::int64_t batch) const {
   return peak;
 }
 
-std::vector<telemetry::TraceEvent> MemoryModel::events(std::int64_t batch) const {
-  std::vector<telemetry::TraceEvent> events;
-  for (const Step& step : steps_) {
-    if (step.block != telemetry::block_from_before)
-      events.push_back({step.block, step.allocates, step.phase, size_at(step, batch)});
-  }
-  return events;
-}
-
 std::uint64_t MemoryModel::all_gradients(std::int64_t batch) const {
   std::uint64_t bytes = 0;
   for (const Step& step : steps_) {

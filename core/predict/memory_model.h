@@ -28,11 +28,6 @@ public:
   const MemoryModel& model() const override { return *this; }
   /// largest_within() for micro batches after the first one of their step (Peak::onto_gradients).
   std::int64_t largest_onto_gradients_within(std::uint64_t bytes, std::int64_t lowest, std::int64_t highest) const;
-  std::uint64_t start_bytes() const { return start_bytes_; } ///< in use before the step
-  /// The bytes of a block as they are counted.
-  std::uint64_t counted(std::uint64_t bytes) const { return (bytes + granularity_ - 1) / granularity_ * granularity_; }
-  /// The step's allocations and frees at this batch; frees of blocks older than the trace are left out.
-  std::vector<telemetry::TraceEvent> events(std::int64_t batch) const;
   /// Share (0..1) of the larger trace's bytes without a counterpart: how poor the match is.
   double unmatched() const { return unmatched_; }
   /// If more than half of the bytes have no counterpart, the model predicts nothing.
@@ -52,6 +47,8 @@ private:
     bool by_square; ///< the size is in proportion to the square of the batch
   };
 
+  /// The bytes of a block as they are counted.
+  std::uint64_t counted(std::uint64_t bytes) const { return (bytes + granularity_ - 1) / granularity_ * granularity_; }
   std::uint64_t size_at(const Step& step, std::int64_t batch) const;
   std::uint64_t all_gradients(std::int64_t batch) const;
 

@@ -66,7 +66,8 @@ public:
   }
   ~Process() {
     ::kill(pid_, SIGKILL); // with it goes the process that answers
-    ::waitpid(pid_, nullptr, 0);
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
     ::close(socket_);
   }
   Process(const Process&) = delete;
@@ -142,8 +143,8 @@ Json Helper::ask(const Gpu& gpu, const Json& question) {
   Json answer;
   try {
     answer = parse_json_or_discard(process_->answer_to(json_text({{"gpu", description(gpu)}, {"question", question}})));
-  } catch (const Error&) {
-    process_.reset(); // the next question may find more memory
+  } catch (...) {
+    process_.reset(); // or the next question would get this one's answer
     throw;
   }
   if (!answer.is_object())

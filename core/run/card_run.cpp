@@ -51,13 +51,11 @@ telemetry::Trace CardRun::trace(std::int64_t batch) {
 }
 
 bool CardRun::fits(std::int64_t batch, std::uint64_t bytes) {
-  if (const auto known = known_.find(batch); known != known_.end()) {
-    if (!known->second.fits || known->second.allocated_bytes > bytes)
-      return false;
-    if (known->second.reserved_bytes <= bytes) // no request would be refused
-      return true;
-  }
-  return steps(batch, bytes).fits;
+  const CardSteps& known = steps(batch);
+  if (!known.fits || known.allocated_bytes > bytes)
+    return false;
+  // Within what it reserves no request would be refused; with less, blocks that are kept may give way.
+  return known.reserved_bytes <= bytes || steps(batch, bytes).fits;
 }
 
 } // namespace batchscope::run

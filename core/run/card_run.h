@@ -14,7 +14,7 @@ namespace batchscope::run {
 
 /// The optimizer steps of a run on a card that need not be here: the trainer's own code on a pretended one
 /// (core/pretended_gpu), with the kernels, library workspaces and caching allocator of that card. A size takes some
-/// tenths of a second. What cuDNN's convolutions would ask for, the CUDA context and loaded kernels are not in it.
+/// hundredths of a second. What cuDNN's convolutions would ask for, the CUDA context and loaded kernels are not in it.
 class CardRun final : public DryRun {
 public:
   /// `helper` may be shared with others; the device of the spec is ignored.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "core/base/json.h"
 #include "core/data/dataset.h"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/error.h"
+
 namespace batchscope::run {
 
 namespace {
@@ -41,7 +43,7 @@ DryRunPredictor::DryRunPredictor(std::unique_ptr<DryRun> dry_run, std::uint64_t 
     : dry_run_(std::move(dry_run)), model_(model_for(*dry_run_, budget_bytes, std::max<std::int64_t>(max_batch, 2))) {}
 
 predict::Peak DryRunPredictor::peak(std::int64_t batch) const {
-  if (batch > largest_traced)
+  if (batch > largest_traced || !can_trace(batch))
     return model_.peak(batch);
   auto known = peaks_.find(batch);
   if (known == peaks_.end()) {
@@ -51,6 +53,14 @@ predict::Peak DryRunPredictor::peak(std::int64_t batch) const {
     known = peaks_.emplace(batch, peak).first;
   }
   return known->second;
+}
+
+bool DryRunPredictor::can_trace(std::int64_t batch) const {
+  try {
+    return dry_run_->can_trace(batch);
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 double DryRunPredictor::error() const {
@@ -65,7 +75,12 @@ double DryRunPredictor::error() const {
 std::int64_t DryRunPredictor::largest_within(std::uint64_t bytes, std::int64_t lowest, std::int64_t highest) const {
   // The model is nearly right: from what it says in growing steps to two sizes of which one fits, then between them.
   const auto fits = [&](std::int64_t batch) {
-    return batch > largest_traced ? peak(batch).bytes <= bytes : dry_run_->fits(batch, bytes);
+    try {
+      if (batch <= largest_traced)
+        return dry_run_->fits(batch, bytes);
+    } catch (const Error&) { // a process that has answered before, and no longer does
+    }
+    return model_.peak(batch).bytes <= bytes;
   };
   std::int64_t good = lowest - 1, bad = highest + 1;
   std::int64_t next = std::clamp(model_.largest_within(bytes, lowest, highest), lowest, std::max(highest, lowest));

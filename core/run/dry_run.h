@@ -11,8 +11,8 @@
 namespace batchscope::run {
 
 /// The optimizer steps of a run, executed without memory and without arithmetic: the trainer's own code, for `cpu` on
-/// tensors that have shapes but no data. Takes milliseconds for any size of model and batch. Any number may exist, also
-/// while a session trains. Use each on one thread at a time.
+/// tensors that have shapes but no data, which takes milliseconds for any size of model and batch. Any number may
+/// exist, also while a session trains. Use each on one thread at a time.
 class DryRun {
 public:
   virtual ~DryRun() = default;
@@ -40,7 +40,7 @@ std::int64_t largest_whole_batch(const RunSpec& spec, std::int64_t examples);
 inline constexpr double dry_run_error = 0.001;
 
 /// The memory of a run's steps from dry runs: the sizes asked for are computed by a dry run each, and model() comes
-/// from two of them. One thread.
+/// from two of them. It answers where a later one fails. One thread.
 class DryRunPredictor final : public predict::PeakPredictor {
 public:
   /// The model is the most exact where the peak reaches `budget_bytes`, within 1 to `max_batch` (at least 2).
@@ -55,6 +55,8 @@ public:
   double error() const;
 
 private:
+  bool can_trace(std::int64_t batch) const;
+
   std::unique_ptr<DryRun> dry_run_;
   predict::MemoryModel model_;
   mutable std::map<std::int64_t, predict::Peak> peaks_; ///< of the sizes asked for so far

@@ -1,12 +1,12 @@
 #include "core/train/detail/card_steps.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 
 #include "core/base/error.h"
 #include "core/memory/device.h"
-#include "core/run/model_spec.h"
 #include "core/train/detail/learner.h"
 #include "core/train/detail/shape_steps.h"
 #include "core/train/detail/torch_settings.h"

@@ -144,8 +144,7 @@ public:
     trace.peak_bytes = trace.start_bytes + bytes;
     return trace;
   }
-  telemetry::Trace trace_from_start(std::int64_t batch) override { return trace(batch); }
-  std::int64_t parameter_count() const override { return 1000; }
+  std::int64_t parameter_count() override { return 1000; }
   std::int64_t largest_whole_batch() const override { return INT64_MAX; }
   bool complete() const override { return true; }
 };
@@ -159,6 +158,9 @@ public:
   std::unique_ptr<run::DryRun> dry_run(const run::RunSpec& /*spec*/, const data::ExampleShape& /*shape*/,
                                        std::int64_t /*examples*/, Workspace /*workspace*/) override {
     return std::make_unique<PretendedDryRun>();
+  }
+  run::CardSteps card_steps(const run::CardQuestion& /*question*/) override {
+    throw Error(Error::Kind::unavailable, "no GPU can be pretended without LibTorch");
   }
   int threads() const override { return 1; }
 };

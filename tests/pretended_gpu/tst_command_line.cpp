@@ -139,7 +139,8 @@ private Q_SLOTS:
   void saysWhatIsWrongWithTheCardsOfASweep_data() {
     QTest::addColumn<QStringList>("options");
     QTest::addColumn<QByteArray>("said");
-    QTest::newRow("cpu") << QStringList{"--device", "cuda:0,cpu"} << QByteArray("\"cpu\" is not accepted beside");
+    QTest::newRow("cpu") << QStringList{"--device", "cuda:0,cpu"}
+                         << QByteArray("\"cpu\" is not accepted for the workers");
     QTest::newRow("twice") << QStringList{"--device", "cuda:1,cuda:1"} << QByteArray("cuda:1 is named twice");
     QTest::newRow("hidden") << QStringList{"--device", "cuda:0,cuda:2"}
                             << QByteArray("cuda:2 is not visible: CUDA_VISIBLE_DEVICES is \"0,1\"");

@@ -68,7 +68,8 @@ void ForecastCard::show_fit(const estimate::CardFit& fit, const std::vector<esti
             .arg(format_percent(fit.steps->fragmentation()))};
   show_peak(fit.forecast, spec, more);
   if (!fit.not_on_card.empty()) {
-    remark_->setText(tr("Computed as on cpu: %1.").arg(QString::fromStdString(fit.not_on_card)));
+    const QString before = remark_->isHidden() ? QString() : remark_->text() + QLatin1Char(' ');
+    remark_->setText(before + tr("Computed as on cpu: %1.").arg(QString::fromStdString(fit.not_on_card)));
     remark_->show();
   }
   QList<FactList::Fact> rows;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/base/error.h"
 #include "core/run/model_spec.h"
 
 namespace batchscope::ui {
@@ -23,14 +24,22 @@ void Forecaster::request_card(const run::RunSpec& spec, const QString& card) {
       estimate::DryRuns dry_runs(target, helper_);
       auto fit = std::make_shared<const estimate::CardFit>(estimate::fit_into(on_cpu, dry_runs, *data_));
       progress.post([this, fit] { Q_EMIT card_computed(fit, {}); });
-      if (progress.replaced())
-        return;
-      const auto savings = estimate::savings_of(on_cpu, *fit, dry_runs, *data_);
-      progress.post([this, fit, savings] { Q_EMIT card_computed(fit, savings); });
+      add_savings(on_cpu, fit, dry_runs, progress);
     } catch (const std::exception& error) {
       progress.post([this, what = QString::fromUtf8(error.what())] { Q_EMIT refused(what); });
     }
   });
+}
+
+/// They take longer than the fit, which stays what it is without them.
+void Forecaster::add_savings(const run::RunSpec& spec, const std::shared_ptr<const estimate::CardFit>& fit,
+                             estimate::DryRuns& dry_runs, const LatestTask::Progress& progress) {
+  try {
+    const auto savings =
+        estimate::savings_of(spec, *fit, dry_runs, *data_, [&progress] { return progress.replaced(); });
+    progress.post([this, fit, savings] { Q_EMIT card_computed(fit, savings); });
+  } catch (const Error&) {
+  }
 }
 
 void Forecaster::hold_data(const run::RunSpec& spec) {

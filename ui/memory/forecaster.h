@@ -35,6 +35,8 @@ Q_SIGNALS:
 
 private:
   void hold_data(const run::RunSpec& spec);
+  void add_savings(const run::RunSpec& spec, const std::shared_ptr<const estimate::CardFit>& fit,
+                   estimate::DryRuns& dry_runs, const LatestTask::Progress& progress);
   void work(const run::RunSpec& spec, const LatestTask::Progress& progress);
 
   std::shared_ptr<data::DataPool> data_;

@@ -126,7 +126,7 @@ void ProgramPanel::show_fit() {
   fit_job_ = nullptr;
   if (job.state() == Job::State::failed)
     fit_->show_failure(fit_failure_ = job.error());
-  else if (job.fitted())
+  else if (job.state() == Job::State::done && job.fitted())
     fit_->show_result(*job.fitted(), fit_->chosen());
   else
     fit_->show_none();

@@ -144,6 +144,8 @@ std::unique_ptr<CommandTrial> open_command_trial(const run::RunSpec& spec, const
     trial->first_ = trial->ended();
     if (trial->first_->outcome == search::Outcome::out_of_memory)
       return trial;
+    if (trial->program_->took_too_much())
+      throw Error(Error::Kind::failed, trial->first_->message);
     throw Error(
         Error::Kind::failed,
         fmt::format("no step of the program could be followed on the pretended GPU: {} (numbers there are zeros "
@@ -151,9 +153,13 @@ std::unique_ptr<CommandTrial> open_command_trial(const run::RunSpec& spec, const
                     trial->first_->message.empty() ? "it made too few with torch" : trial->first_->message));
   }
   trial->first_ = trial->list();
-  if (!trial->first_->trace && trial->first_->outcome != search::Outcome::out_of_memory)
+  if (trial->first_->trace || trial->first_->outcome == search::Outcome::out_of_memory)
+    return trial;
+  if (!surroundings.on_pretended_gpu)
     return nullptr;
-  return trial;
+  throw Error(Error::Kind::failed, trial->first_->message.empty()
+                                       ? "the program made too few steps on the pretended GPU"
+                                       : trial->first_->message);
 }
 
 } // namespace batchscope::program

@@ -67,12 +67,13 @@ bool LiveProgram::made_too_many_steps() const {
   return steps_ > most_steps_ && Clock::now() - asked_at_ >= patience_;
 }
 
-bool LiveProgram::takes_too_much() {
-  return memory_ && memory_->sample().value_or(0) > *host_limit_;
+bool LiveProgram::looks_too_large() {
+  too_large_ = too_large_ || (memory_ && memory_->sample().value_or(0) > *host_limit_);
+  return too_large_;
 }
 
 std::string LiveProgram::why_given_up() const {
-  if (memory_ && memory_->peak().value_or(0) > *host_limit_)
+  if (too_large_)
     return fmt::format(
         "took {} of this machine's memory, and was ended at {}: the GPU is pretended, what is made before "
         "it is moved there is not",
@@ -99,7 +100,7 @@ std::optional<Message> LiveProgram::next() {
       }
       return message;
     }
-    if (exit_ || in_vain || stands_still() || takes_too_much() || prints_without_connecting())
+    if (exit_ || in_vain || stands_still() || looks_too_large() || prints_without_connecting())
       return std::nullopt;
     std::vector<pollfd> waits{{child_->ended_fd(), POLLIN, 0}};
     link_->add_to(waits);

@@ -128,8 +128,10 @@ private Q_SLOTS:
     QVERIFY(std::any_of(labels.begin(), labels.end(),
                         [](const QLabel* label) { return label->text() == "usable GPU memory"; }));
     QVERIFY(fit->forecast.largest.has_value());
-    QVERIFY2(fit->steps.has_value(), fit->not_on_card.c_str());
-    QVERIFY(fit->steps->reserved_bytes <= fit->forecast.budget_bytes);
+    if constexpr (!batchscope::test::sanitized) // which have no pretended GPUs
+      QVERIFY2(fit->steps.has_value(), fit->not_on_card.c_str());
+    if (fit->steps)
+      QVERIFY(fit->steps->reserved_bytes <= fit->forecast.budget_bytes);
     QTRY_VERIFY_WITH_TIMEOUT(!savings.empty(), patience_ms);
     QCOMPARE(watched.count, 0);
     watched.forecaster.request_card(spec, "rtx-9999");

@@ -44,6 +44,8 @@ public:
   /// `probe_seconds` of its spec, or took more of this machine's memory than it may. `made no step in 120 s
   /// (--probe-seconds)`.
   std::string why_given_up() const;
+  /// Whether it took more of this machine's memory than it may.
+  bool took_too_much() const { return too_large_; }
   /// Whether it has made no step for so long.
   bool stands_still() const;
 
@@ -63,7 +65,7 @@ private:
 
   bool made_too_many_steps() const;
   bool prints_without_connecting();
-  bool takes_too_much();
+  bool looks_too_large();
 
   const TrialFolder trial_;
   std::unique_ptr<Link> link_;
@@ -74,6 +76,7 @@ private:
   std::unique_ptr<Child> child_;
   const std::optional<std::uint64_t> host_limit_;
   std::optional<GroupMemory> memory_; ///< if there is a limit
+  bool too_large_ = false;
   std::optional<Hello> hello_;
   std::deque<Message> messages_;
   std::optional<telemetry::OutOfMemory> out_of_memory_;
