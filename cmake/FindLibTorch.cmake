@@ -33,18 +33,14 @@ if(NOT TARGET LibTorch::LibTorch)
     "${LibTorch_DIRECTORY}/../nvidia/cu13/include" "${cuda_headers}")
   target_link_libraries(LibTorch::LibTorch INTERFACE
     "${LibTorch_DIRECTORY}/lib/libtorch_cpu.so" "${LibTorch_DIRECTORY}/lib/libc10.so")
+  # Headers of CUDA, where torch has its CUDA part.
+  if(EXISTS "${LibTorch_DIRECTORY}/lib/libc10_cuda.so")
+    add_library(LibTorch::CudaHeaders INTERFACE IMPORTED GLOBAL)
+    target_include_directories(LibTorch::CudaHeaders SYSTEM INTERFACE
+      "${LibTorch_DIRECTORY}/../nvidia/cu13/include" "${cuda_headers}" "${LibTorch_DIRECTORY}/include")
+  endif()
   # This path is also used for libtorch_cuda.so, which is opened only if a GPU is requested. It is a DT_RPATH, because a
   # DT_RUNPATH is not searched if a sanitizer's library calls dlopen for the program.
-  # The CUDA caching allocator alone, which needs no GPU's libraries; not part of a torch that was built without CUDA.
-  if(EXISTS "${LibTorch_DIRECTORY}/lib/libc10_cuda.so")
-    add_library(LibTorch::CudaAllocator INTERFACE IMPORTED GLOBAL)
-    target_include_directories(LibTorch::CudaAllocator SYSTEM INTERFACE
-      "${LibTorch_DIRECTORY}/../nvidia/cu13/include" "${cuda_headers}" "${LibTorch_DIRECTORY}/include")
-    target_link_libraries(LibTorch::CudaAllocator INTERFACE
-      "${LibTorch_DIRECTORY}/lib/libc10_cuda.so" "${LibTorch_DIRECTORY}/lib/libc10.so")
-    target_link_options(LibTorch::CudaAllocator INTERFACE
-      -Wl,--allow-shlib-undefined -Wl,--disable-new-dtags "-Wl,-rpath,${LibTorch_DIRECTORY}/lib")
-  endif()
   target_link_options(LibTorch::LibTorch INTERFACE
     -Wl,--allow-shlib-undefined -Wl,--disable-new-dtags "-Wl,-rpath,${LibTorch_DIRECTORY}/lib")
 endif()

@@ -11,12 +11,12 @@
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/pretended_gpu/detail/line_socket.h"
 #include "core/pretended_gpu/detail/variable.h"
 #include "core/run/engine.h"
 
@@ -35,25 +35,9 @@ Json error_json(const char* kind, const std::string& text) {
   return {{"kind", kind}, {"error", text}};
 }
 
-/// The next line; nothing once the user has gone.
-bool read_line(std::string& buffered, std::string& line) {
-  while (true) {
-    if (const std::size_t end = buffered.find('\n'); end != std::string::npos) {
-      line = buffered.substr(0, end);
-      buffered.erase(0, end + 1);
-      return true;
-    }
-    char part[65536];
-    const ssize_t count = ::recv(socket_to_user, part, sizeof part, 0);
-    if (count <= 0)
-      return false;
-    buffered.append(part, static_cast<std::size_t>(count));
-  }
-}
-
-template <typename Write> bool write_all(const std::string& text, const Write& write) {
+bool write_all(int file, const std::string& text) {
   for (std::size_t written = 0; written < text.size();) {
-    const ssize_t count = write(text.data() + written, text.size() - written);
+    const ssize_t count = ::write(file, text.data() + written, text.size() - written);
     if (count <= 0)
       return false;
     written += static_cast<std::size_t>(count);
@@ -78,9 +62,7 @@ std::string answer_to(const std::string& line) {
 [[noreturn]] void answer_into(int file, const std::string& line) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::alarm(most_seconds);
-  const bool written =
-      write_all(answer_to(line), [&](const char* data, std::size_t size) { return ::write(file, data, size); });
-  ::_exit(written ? EXIT_SUCCESS : EXIT_FAILURE);
+  ::_exit(write_all(file, answer_to(line)) ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
 std::string content_of(int file) {
@@ -120,12 +102,9 @@ int main() {
   } catch (const Error& error) {
     refused = json_text(error_json(name_of(error.kind()), error.what()));
   }
-  std::string buffered, line;
-  while (read_line(buffered, line)) {
-    const std::string answer = (refused.empty() ? answered_by_child(line) : refused) + '\n';
-    if (!write_all(answer,
-                   [](const char* data, std::size_t size) { return ::send(socket_to_user, data, size, MSG_NOSIGNAL); }))
+  pretended_gpu::LineSocket lines(socket_to_user);
+  while (const auto line = lines.receive())
+    if (!lines.send(refused.empty() ? answered_by_child(*line) : refused))
       break;
-  }
   ::_exit(EXIT_SUCCESS); // nothing to tear down: the GPU is not there
 }

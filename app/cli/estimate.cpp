@@ -55,7 +55,7 @@ int estimate_by_dry_run(const EstimateOptions& options, const Context& context) 
   std::optional<estimate::DryRuns> dry_runs;
   if (target)
     dry_runs.emplace(*target);
-  DryAnswer dry = dry_run(subject, dry_runs ? &*dry_runs : nullptr, batch, pool);
+  DryAnswer dry = dry_run(subject, dry_runs, batch, pool);
   Json& answer = dry.json;
   const auto shape = estimate::transformer_of(run::parse_model(subject.spec.model), dry.forecast.parameters,
                                               integer_of(options.vocabulary, 1, most).value_or(default_vocabulary));

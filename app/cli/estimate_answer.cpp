@@ -160,8 +160,9 @@ void print_answer(const Json& answer, std::int64_t batch, const std::optional<Ta
     rows.emplace_back("fit into", target_text(*target));
   if (answer.contains("reserved_bytes"))
     rows.emplace_back("reserved by the allocator",
-                      fmt::format("{} ({:.1f} % unused) at the largest batch", bytes_text(answer["reserved_bytes"]),
-                                  100 * answer["fragmentation"].get<double>()));
+                      fmt::format("{} ({:.1f} % unused) at {}", bytes_text(answer["reserved_bytes"]),
+                                  100 * answer["fragmentation"].get<double>(),
+                                  answer["max_batch"] == 0 ? "batch size 1, which does not fit" : "the largest batch"));
   if (answer.contains("measured_bytes"))
     rows.emplace_back("measured", bytes_text(answer["measured_bytes"]));
   const bool dry = answer["method"] == "dry-run" || answer.contains("dry_run");

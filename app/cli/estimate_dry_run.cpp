@@ -33,13 +33,13 @@ run::RunSpec Subject::with_examples(std::int64_t count) const {
   return made;
 }
 
-DryAnswer dry_run(const Subject& subject, estimate::DryRuns* dry_runs, std::optional<std::int64_t> batch,
+DryAnswer dry_run(const Subject& subject, std::optional<estimate::DryRuns>& dry_runs, std::optional<std::int64_t> batch,
                   data::DataPool& pool) {
   run::RunSpec spec = subject.with_examples(most_examples);
   if (batch)
     spec.batch = {.kind = run::BatchChoice::Kind::number, .number = *batch};
   std::optional<estimate::CardFit> fit;
-  if (dry_runs != nullptr)
+  if (dry_runs)
     fit = estimate::fit_into(spec, *dry_runs, pool);
   DryAnswer answer{
       .spec = spec, .forecast = fit ? fit->forecast : run::forecast(spec, pool), .fit = fit, .batch = 1, .json = {}};

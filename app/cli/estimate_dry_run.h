@@ -28,9 +28,9 @@ struct DryAnswer {
   Json json;
 };
 
-/// `dry_runs`: of a target; null without one. `batch`: nothing for the largest that fits the target. Throws Error
+/// `dry_runs`: of a target; nothing without one. `batch`: nothing for the largest that fits the target. Throws Error
 /// (input) for a batch above what settings allow.
-DryAnswer dry_run(const Subject& subject, estimate::DryRuns* dry_runs, std::optional<std::int64_t> batch,
+DryAnswer dry_run(const Subject& subject, std::optional<estimate::DryRuns>& dry_runs, std::optional<std::int64_t> batch,
                   data::DataPool& pool);
 
 /// The peak of two real steps on `cpu`. Throws Error: unavailable if there is too little memory, failed if they fail.

@@ -113,7 +113,7 @@ int estimate_by_formula(const EstimateOptions& options, const Context& context) 
     dry_runs.emplace(*target);
   std::optional<DryAnswer> dry;
   if (subject) {
-    dry = dry_run(*subject, dry_runs ? &*dry_runs : nullptr, batch, pool);
+    dry = dry_run(*subject, dry_runs, batch, pool);
     answer["dry_run"] = dry->json;
   }
   if (options.verify->count() > 0) {

@@ -100,7 +100,7 @@ int estimate_on_card(const EstimateOptions& options, run::RunSpec spec, const es
   const InterruptGuard guard(*control);
   try {
     const auto probes = program::try_on_card(spec, card, options.program.surroundings(),
-                                             estimated_batches(options.batch), [&] { return control->stopping(); }, {});
+                                             estimated_batches(options.batch), [&] { return control->stopping(); });
     Json answer{{"method", "pretended-card"}, {"for", json_of(card)}, {"sizes", Json::array()}};
     for (const search::Probe& probe : probes)
       answer["sizes"].push_back(size_json(probe));

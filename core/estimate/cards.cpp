@@ -109,6 +109,14 @@ const std::vector<Card>& cards() {
   return all;
 }
 
+pretended_gpu::Gpu pretended(const Target& card) {
+  return {.name = card.name,
+          .memory_bytes = card.memory_bytes,
+          .capability = card.capability,
+          .multiprocessors = card.multiprocessors,
+          .context_bytes = card.overhead_bytes};
+}
+
 std::vector<NotIncluded> not_included(const Target& card) {
   return {{"the CUDA context, libraries and kernels", static_cast<std::uint64_t>(context_bytes)},
           {"driver and error correction", kept_of(card.memory_bytes)},

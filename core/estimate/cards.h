@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/pretended_gpu/rig.h"
+
 namespace batchscope::estimate {
 
 /// A GPU, a row of resources/cards/cards.csv.
@@ -30,6 +32,11 @@ struct Target {
 
   std::uint64_t usable_bytes() const { return memory_bytes - overhead_bytes; }
 };
+
+/// One that is pretended in the place of a card, with all of its memory.
+pretended_gpu::Gpu pretended(const Target& card);
+/// Compute capability, 10 * major + minor, from which on torch's builds for CUDA 13 have kernels.
+inline constexpr int oldest_pretended = 75;
 
 /// What a computed answer leaves out of a card's memory.
 struct NotIncluded {

@@ -12,11 +12,7 @@ DryRuns::DryRuns(Target target, std::shared_ptr<pretended_gpu::Helper> helper)
 
 std::unique_ptr<run::CardRun> DryRuns::on_card(const run::RunSpec& spec, const data::ExampleShape& shape,
                                                std::int64_t examples) const {
-  return std::make_unique<run::CardRun>(helper_,
-                                        pretended_gpu::Gpu{.name = target_.name,
-                                                           .capability = target_.capability,
-                                                           .multiprocessors = target_.multiprocessors},
-                                        spec, shape, examples);
+  return std::make_unique<run::CardRun>(helper_, pretended(target_), spec, shape, examples);
 }
 
 std::unique_ptr<run::DryRun> DryRuns::make(const run::RunSpec& spec, const data::ExampleShape& shape,

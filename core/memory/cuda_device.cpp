@@ -252,15 +252,11 @@ void make_handles(int index) {
 
 } // namespace
 
-std::unique_ptr<Device> make_cuda_device(int index, std::optional<std::uint64_t> budget) {
-  return std::make_unique<CudaDevice>(index, budget);
-}
-
 std::unique_ptr<Device> open_cuda(int index, std::optional<std::uint64_t> budget) {
   require_cuda(index);
   try {
     make_handles(index);
-    return make_cuda_device(index, budget);
+    return std::make_unique<CudaDevice>(index, budget);
   } catch (const c10::Error& error) {
     Error failed = failure(error);
     if (failed.kind() == Error::Kind::device_lost)

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 
 #include "core/base/error.h"
 #include "core/base/part.h"
+#include "core/pretended_gpu/detail/line_socket.h"
 
 namespace batchscope::pretended_gpu {
 
@@ -74,21 +76,13 @@ public:
   Process& operator=(const Process&) = delete;
 
   std::string answer_to(const std::string& question) {
-    send(question + '\n');
-    while (true) {
-      if (const std::size_t end = received_.find('\n'); end != std::string::npos) {
-        std::string line = received_.substr(0, end);
-        received_.erase(0, end + 1);
-        return line;
-      }
-      std::array<char, 65536> part{};
-      const ssize_t count = ::recv(socket_, part.data(), part.size(), 0);
-      if (count < 0 && errno == EINTR)
-        continue;
-      if (count <= 0)
-        throw broken("ended early");
-      received_.append(part.data(), static_cast<std::size_t>(count));
-    }
+    LineSocket lines(socket_); // nothing is left over between two questions
+    std::optional<std::string> answer;
+    if (lines.send(question))
+      answer = lines.receive();
+    if (!answer)
+      throw broken("ended early");
+    return *std::move(answer);
   }
 
 private:
@@ -117,20 +111,8 @@ private:
       throw broken(std::string("cannot be started: ") + std::strerror(error));
   }
 
-  void send(const std::string& text) {
-    for (std::size_t sent = 0; sent < text.size();) {
-      const ssize_t count = ::send(socket_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
-      if (count < 0 && errno == EINTR)
-        continue;
-      if (count <= 0)
-        throw broken("ended early");
-      sent += static_cast<std::size_t>(count);
-    }
-  }
-
   int socket_ = -1;
   pid_t pid_ = -1;
-  std::string received_;
 };
 
 Helper::Helper() = default;

@@ -65,10 +65,11 @@ Forecast forecast(const RunSpec& spec, data::DataPool& pool, const MakeDryRun& m
   const auto largest = fitting(room), safe = fitting(room * (1 - spec.margin));
   const bool number = spec.batch.kind == BatchChoice::Kind::number;
   const std::int64_t batch = number ? std::min(spec.batch.number, most) : largest.value_or(1);
-  for (const std::int64_t size : {batch, batch / 2 + 1, batch / 3 + 1})
-    predictor.peak(size); // which shows how right the curve is
-  predict::PeakCurve curve(predictor.model(), most, predictor.error());
+  if (predictor.tolerance() > dry_run_error) // peaks are no curve, so how far it is off has to be seen
+    for (const std::int64_t size : {batch / 2 + 1, batch / 3 + 1})
+      predictor.peak(size);
   predict::PeakCurve::Point peak = exact(batch, predictor);
+  predict::PeakCurve curve(predictor.model(), most, predictor.error());
   return {.curve = std::move(curve),
           .peak = peak,
           .examples = examples,

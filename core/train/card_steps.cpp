@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/base/error.h"
+#include "core/memory/detail/block_counter.h"
 #include "core/memory/device.h"
 #include "core/train/detail/learner.h"
 #include "core/train/detail/shape_steps.h"
@@ -15,17 +16,6 @@
 namespace batchscope::train {
 
 namespace {
-
-telemetry::Use use_of(telemetry::Phase phase) {
-  switch (phase) {
-  case telemetry::Phase::setup:
-    return telemetry::Use::parameters;
-  case telemetry::Phase::optimizer_state:
-    return telemetry::Use::optimizer;
-  default:
-    return telemetry::Use::workspace;
-  }
-}
 
 /// Bytes by use of what is still allocated at the end of a trace.
 std::array<std::uint64_t, telemetry::use_count> left_by_use(const telemetry::Trace& trace) {
@@ -38,7 +28,7 @@ std::array<std::uint64_t, telemetry::use_count> left_by_use(const telemetry::Tra
   }
   std::array<std::uint64_t, telemetry::use_count> by{};
   for (const auto& [block, event] : alive)
-    by[static_cast<std::size_t>(use_of(event->phase))] += event->bytes;
+    by[static_cast<std::size_t>(memory::use_of(event->phase))] += event->bytes;
   return by;
 }
 

@@ -17,7 +17,6 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr int oldest_capability = 75; ///< for which torch has kernels
 constexpr const char* first_choice = "rtx-4090";
 
 QString size_text(std::optional<std::int64_t> size) {
@@ -30,7 +29,7 @@ FitCard::FitCard(const Theme& theme, QWidget* parent)
     : Card(tr("Will it fit?"), parent), cards_(new QComboBox(this)), start_(plain_button({}, this)),
       text_(dimmed_label({}, this)), parts_(new MemoryParts(theme, this)), facts_(new FactList(this)) {
   setObjectName(QStringLiteral("fit"));
-  add_cards(*cards_, oldest_capability);
+  add_cards(*cards_, estimate::oldest_pretended);
   cards_->setObjectName(QStringLiteral("fit-card"));
   cards_->setAccessibleName(tr("GPU to fit into"));
   cards_->setToolTip(tr("A GPU that need not be here"));

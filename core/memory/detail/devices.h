@@ -12,8 +12,6 @@ namespace batchscope::memory {
 std::unique_ptr<Device> open_cpu(std::optional<std::uint64_t> budget);
 /// `cuda:index`: LibTorch's caching allocator, loaded at run time.
 std::unique_ptr<Device> open_cuda(int index, std::optional<std::uint64_t> budget);
-/// The same where that allocator is loaded and has been initialized.
-std::unique_ptr<Device> make_cuda_device(int index, std::optional<std::uint64_t> budget);
 
 /// Share of the free memory that is the default budget.
 inline constexpr double default_fraction = 0.8;

@@ -17,7 +17,7 @@ run::RunSpec card_spec(const run::RunSpec& spec, const estimate::Target& card);
 /// Tries these sizes of a program on a card that need not be here, as find_on_card() does. Their probes have traces.
 std::vector<search::Probe> try_on_card(const run::RunSpec& spec, const estimate::Target& card,
                                        const Surroundings& surroundings, const std::vector<std::int64_t>& batches,
-                                       const std::function<bool()>& stop, const run::Session::ProbeSink& on_probe);
+                                       const std::function<bool()>& stop);
 
 /// Searches for the batch size of a program on a card that need not be here: it runs on a pretended one
 /// (core/pretended_gpu), for some steps of each size, in a process for each. Memory and out-of-memory errors are those

@@ -201,6 +201,10 @@ void check_depends_on_batch(search::SearchResult& result) {
 
 } // namespace
 
+std::uint64_t host_budget() {
+  return static_cast<std::uint64_t>(share_of_free_memory * static_cast<double>(free_host_memory()));
+}
+
 run::RunSpec search_spec(const run::RunSpec& spec) {
   run::RunSpec searched = spec;
   run::check(searched);
@@ -208,7 +212,7 @@ run::RunSpec search_spec(const run::RunSpec& spec) {
   searched.batch = {.kind = run::BatchChoice::Kind::number, .number = 1};
   check_command(searched);
   if (!searched.memory_budget && !parse_device(searched.device))
-    searched.memory_budget = static_cast<std::uint64_t>(share_of_free_memory * static_cast<double>(free_host_memory()));
+    searched.memory_budget = host_budget();
   return searched;
 }
 

@@ -1,12 +1,17 @@
 #pragma once
 
+#include <cstdint>
+
 #include "core/program/run/program_source.h"
 #include "core/run/session.h"
 
 namespace batchscope::program {
 
+/// 80 % of the free memory, bytes: what a program that is tried may take of this machine.
+std::uint64_t host_budget();
+
 /// The spec of a search for the batch of a program, with the budget that it takes: of `cpu`, without one in the spec,
-/// 80 % of the free memory, so that a size that does not fit fails in the program and not in the whole system. Throws
+/// host_budget(), so that a size that does not fit fails in the program and not in the whole system. Throws
 /// Error (input) for what can be refused before the program starts: no way for a batch size to the program, and all
 /// that check() and check_command() refuse.
 run::RunSpec search_spec(const run::RunSpec& spec);
