@@ -87,6 +87,7 @@ bench: build test-packages
 	scripts/test-python tests/bench/program_finders.py class_weights moved accelerated trainer_class_weights lightning_plain
 	scripts/test-python tests/bench/loader_twin.py
 	scripts/test-python tests/bench/program_cost.py
+	scripts/test-python tests/bench/card_predictions.py
 
 science: build
 	@scripts/setup-packages science

@@ -5,12 +5,15 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <string>
 
 #include <fmt/format.h>
 
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,8 +62,10 @@ std::string answer_to(const std::string& line) {
 }
 
 /// In a child, which ends without tearing anything down.
-[[noreturn]] void answer_into(int file, const std::string& line) {
+[[noreturn]] void answer_into(int file, const std::string& line, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) // it has ended before
+    ::_exit(EXIT_FAILURE);
   ::alarm(most_seconds);
   ::_exit(write_all(file, answer_to(line)) ? EXIT_SUCCESS : EXIT_FAILURE);
 }
@@ -71,13 +76,27 @@ std::string content_of(int file) {
   return ::pread(file, text.data(), text.size(), 0) == size ? text : std::string();
 }
 
+/// Ends this process, and so its child, if whoever asked is gone before the child has answered.
+void leave_if_nobody_waits(pid_t child) {
+  const int process = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
+  if (process < 0)
+    return;                                                        // an old kernel: the answer is waited for
+  pollfd waits[] = {{process, POLLIN, 0}, {socket_to_user, 0, 0}}; // the other end's close is always told
+  while (waits[0].revents == 0 && ::poll(waits, std::size(waits), -1) >= 0)
+    if (waits[1].revents != 0)
+      ::_exit(EXIT_FAILURE);
+  ::close(process);
+}
+
 std::string answered_by_child(const std::string& line) {
   const int file = ::memfd_create("answer", MFD_CLOEXEC);
   if (file < 0)
     return json_text(error_json("failed", "no more files can be opened"));
-  const pid_t child = ::fork();
+  const pid_t parent = ::getpid(), child = ::fork();
   if (child == 0)
-    answer_into(file, line);
+    answer_into(file, line, parent);
+  if (child > 0)
+    leave_if_nobody_waits(child);
   int status = 0;
   std::string answer;
   if (child < 0 || ::waitpid(child, &status, 0) != child)

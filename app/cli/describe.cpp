@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -60,22 +59,28 @@ std::string filled_text(const Json& search) {
   const auto largest = count_in(search, "largest");
   const auto curve =
       search.contains("memory") ? predict::PeakCurve::from_json(json_text(search["memory"])) : std::nullopt;
-  if (!largest || !curve)
-    return {};
-  const auto by = curve->at(*largest).by;
-  std::vector<int> uses(telemetry::use_count);
-  std::iota(uses.begin(), uses.end(), 0);
-  std::stable_sort(uses.begin(), uses.end(), [&](int a, int b) { return by[a] > by[b]; });
+  Json by = search.value("by", Json::object());
+  if (by.empty() && largest && curve)
+    by = by_use_json(curve->at(*largest).by);
+  std::vector<std::pair<std::string, std::uint64_t>> uses;
+  for (const auto& [use, bytes] : by.items())
+    uses.emplace_back(use, bytes.get<std::uint64_t>());
+  std::stable_sort(uses.begin(), uses.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::string> parts;
-  for (const int use : uses) {
-    if (by[use] > 0)
-      parts.push_back(
-          fmt::format("{} {}", telemetry::to_string(static_cast<telemetry::Use>(use)), format_bytes(by[use])));
-  }
+  for (const auto& [use, bytes] : uses)
+    parts.push_back(fmt::format("{} {}", use, format_bytes(bytes)));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 } // namespace
+
+Json by_use_json(const std::array<std::uint64_t, telemetry::use_count>& by) {
+  Json json = Json::object();
+  for (int use = 0; use < telemetry::use_count; ++use)
+    if (const std::uint64_t bytes = by[static_cast<std::size_t>(use)]; bytes > 0)
+      json[telemetry::to_string(static_cast<telemetry::Use>(use))] = bytes;
+  return json;
+}
 
 std::string event_line(const telemetry::Event& event, const Palette& palette) {
   const bool alarming = telemetry::describe(event).alarming;
@@ -155,12 +160,20 @@ std::string summary_text(const telemetry::RunOutcome& outcome, const std::string
 namespace {
 
 std::string probes_table(const Json& search, const Palette& palette) {
-  Table probes({{"probe"}, {"batch"}, {"predicted"}, {"peak"}, {"step"}, {"outcome", Table::Align::left}});
+  // A search on a card that is not here has no times.
+  const bool computed = search.contains("computed");
+  Table probes({{"probe"},
+                {"batch"},
+                {"predicted"},
+                {"peak"},
+                {computed ? "reserved" : "step"},
+                {"outcome", Table::Align::left}});
   const auto add = [&](const Json& probe, const std::string& label) {
     const std::string outcome = text_member(probe, "outcome");
     const bool fits = outcome == "fits";
     probes.add({label, count_or_dash(count_in(probe, "batch")), bytes_in(probe, "predicted_bytes"),
-                bytes_in(probe, "peak_bytes"), format_duration(number_in(probe, "seconds")),
+                bytes_in(probe, "peak_bytes"),
+                computed ? bytes_in(probe, "reserved_bytes") : format_duration(number_in(probe, "seconds")),
                 outcome == "oom" ? "out of memory" : outcome + ' ' + text_member(probe, "message")},
                fits ? Colour::plain : Colour::bad);
   };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -9,6 +10,7 @@
 #include "core/run/run_start.h"
 #include "core/store/run_store.h"
 #include "core/telemetry/events.h"
+#include "core/telemetry/trace.h"
 
 namespace batchscope::cli {
 
@@ -30,6 +32,8 @@ Json summary_json(const telemetry::RunOutcome& outcome);
 /// The same as text, with the reason why a search chose the first batch, if known.
 std::string summary_text(const telemetry::RunOutcome& outcome, const std::string& batch_reason = {});
 
+/// What memory is used for, in bytes; uses without a byte are left out.
+Json by_use_json(const std::array<std::uint64_t, telemetry::use_count>& by);
 /// A search as text, from its JSON (see search::to_json()): probes, timings and the three answers.
 std::string search_text(const Json& search, const Palette& palette);
 

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/estimate/growth.h"
+#include "core/estimate/run_of.h"
 #include "core/estimate/savings.h"
 #include "core/estimate/transformer.h"
 #include "core/run/model_spec.h"
@@ -19,7 +20,7 @@ namespace batchscope::cli {
 
 namespace {
 
-using estimate_limits::default_vocabulary;
+using estimate::default_vocabulary;
 using estimate_limits::most;
 
 constexpr std::int64_t default_classes = 1000;
@@ -81,7 +82,7 @@ int print_cards(const Context& context) {
                     {"bandwidth_bytes_per_second", card.bandwidth},
                     {"year", card.year},
                     {"source", card.source}});
-    table.add({card.name, format_bytes(card.memory_bytes), fmt::format("{:.0f}", card.bandwidth / 1e9),
+    table.add({card.name, estimate::card_memory_text(card.memory_bytes), fmt::format("{:.0f}", card.bandwidth / 1e9),
                std::to_string(card.year), card.source});
   }
   if (context.json)

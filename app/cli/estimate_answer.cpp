@@ -110,8 +110,8 @@ std::string bytes_text(const Json& bytes) {
 std::string target_text(const Target& target) {
   if (target.name.empty())
     return format_bytes(target.memory_bytes);
-  return fmt::format("{}: {}, of which tensors can use {}", target.name, format_bytes(target.memory_bytes),
-                     format_bytes(target.usable_bytes()));
+  return fmt::format("{}: a card of {}, of which tensors can use {}", target.name,
+                     estimate::card_memory_text(target.memory_bytes), estimate::usable_text(target));
 }
 
 std::string method_text(const Json& answer, bool dry, const std::optional<Target>& target) {

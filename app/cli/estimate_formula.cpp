@@ -9,6 +9,7 @@
 #include "app/cli/estimate_options.h"
 #include "core/base/error.h"
 #include "core/estimate/growth.h"
+#include "core/estimate/run_of.h"
 #include "core/estimate/savings.h"
 #include "core/estimate/transformer.h"
 #include "core/run/model_spec.h"
@@ -19,7 +20,6 @@ namespace {
 
 using estimate::Training;
 using estimate::Transformer;
-using estimate_limits::default_vocabulary;
 using estimate_limits::most;
 
 constexpr std::int64_t default_sequence = 512;
@@ -75,26 +75,10 @@ Training training_of(const EstimateOptions& options, const Transformer& model) {
   return training;
 }
 
-/// The same as a run of the engine, which keeps all weights in fp32 and trains them, with fused attention; nothing for
-/// any other.
+/// Nothing for a training that the engine does not run.
 std::optional<Subject> subject_of(const Transformer& model, const Training& training) {
-  const bool runs =
-      (training.precision == Training::Precision::fp32 || training.precision == Training::Precision::mixed) &&
-      training.attention == Training::Attention::fused && training.lora_rank == 0 && training.shards == 1 &&
-      training.optimizer != Training::Optimizer::adam8bit;
-  if (!runs || model.model.empty())
-    return std::nullopt;
-  Subject subject;
-  subject.spec.checkpointing = training.checkpointing;
-  subject.spec.precision = training.precision == Training::Precision::mixed ? "bf16" : "fp32";
-  subject.spec.model = run::with_size(model.model, "context", std::llround(training.sequence));
-  subject.made_up =
-      fmt::format("synthetic:vocabulary={}", model.vocabulary > 0 ? model.vocabulary : default_vocabulary);
-  if (training.optimizer != Training::Optimizer::adam) {
-    subject.spec.optimizer = "sgd";
-    subject.spec.momentum = training.optimizer == Training::Optimizer::momentum ? 0.9 : 0.0;
-  }
-  return subject;
+  const auto spec = estimate::run_of(model, training);
+  return spec ? std::optional(Subject{.spec = *spec, .made_up = spec->data}) : std::nullopt;
 }
 
 } // namespace

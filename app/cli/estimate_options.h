@@ -38,7 +38,6 @@ struct EstimateOptions {
 };
 
 namespace estimate_limits {
-inline constexpr std::int64_t default_vocabulary = 50'257; // of GPT-2
 inline constexpr std::int64_t most = std::int64_t{1} << 40;
 } // namespace estimate_limits
 

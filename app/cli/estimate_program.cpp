@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "app/cli/arguments.h"
+#include "app/cli/describe.h"
 #include "app/cli/estimate_answer.h"
 #include "app/cli/estimate_options.h"
 #include "app/cli/interrupt.h"
@@ -57,19 +58,14 @@ std::string curve_table(const Json& answer, const std::optional<estimate::Target
 
 /// What was used at the peak, by use; uses without a byte are left out.
 Json size_json(const search::Probe& probe) {
-  Json by = Json::object();
-  if (probe.trace) {
-    const predict::Peak peak = predict::MemoryModel::peak_of(*probe.trace);
-    for (int use = 0; use < telemetry::use_count; ++use)
-      if (const std::uint64_t bytes = peak.by[static_cast<std::size_t>(use)]; bytes > 0)
-        by[telemetry::to_string(static_cast<telemetry::Use>(use))] = bytes;
-  }
+  const Json by = probe.trace ? by_use_json(predict::MemoryModel::peak_of(*probe.trace).by) : Json(Json::object());
   return {{"batch", probe.batch},
           {"outcome", probe.outcome == search::Outcome::fits            ? "fits"
                       : probe.outcome == search::Outcome::out_of_memory ? "oom"
                                                                         : "error"},
           {"message", probe.message.empty() ? Json(nullptr) : Json(probe.message)},
           {"peak_bytes", json_or_null(probe.peak_bytes)},
+          {"reserved_bytes", json_or_null(probe.reserved_bytes)},
           {"by", by}};
 }
 
@@ -87,9 +83,10 @@ std::string sizes_on_card_table(const Json& answer, const estimate::Target& card
                fmt::format("{}", fmt::join(parts, ", "))});
   }
   return table.text(Palette::for_stdout()) +
-         fmt::format("of the {} that tensors can use of a pretended {}: torch's own allocator, kernels not run\n"
+         fmt::format("of the {} that tensors can use of a pretended {}: {}\n"
                      "not included: {}\n`find --for {} -- COMMAND` finds the largest\n",
-                     format_bytes(card.usable_bytes()), card.name, estimate::not_included_text(card), card.name);
+                     estimate::usable_text(card), card.name, program::how_on_card, estimate::not_included_text(card),
+                     card.name);
 }
 
 /// On a card that need not be here.
@@ -99,8 +96,9 @@ int estimate_on_card(const EstimateOptions& options, run::RunSpec spec, const es
   const auto control = std::make_shared<run::JobControl>();
   const InterruptGuard guard(*control);
   try {
-    const auto probes = program::try_on_card(spec, card, options.program.surroundings(),
-                                             estimated_batches(options.batch), [&] { return control->stopping(); });
+    const auto [probes, examples] =
+        program::try_on_card(spec, card, options.program.surroundings(), estimated_batches(options.batch),
+                             [&] { return control->stopping(); });
     Json answer{{"method", "pretended-card"}, {"for", json_of(card)}, {"sizes", Json::array()}};
     for (const search::Probe& probe : probes)
       answer["sizes"].push_back(size_json(probe));

@@ -2,6 +2,7 @@
 #include <functional>
 #include <initializer_list>
 #include <limits>
+#include <map>
 #include <memory>
 
 #include <fmt/format.h>
@@ -19,6 +20,8 @@
 #include "core/base/text.h"
 #include "core/estimate/card_fit.h"
 #include "core/job/job.h"
+#include "core/predict/memory_model.h"
+#include "core/program/trial/card_savings.h"
 #include "core/program/trial/card_search.h"
 #include "core/program/trial/program_search.h"
 #include "core/run/engine.h"
@@ -42,6 +45,7 @@ struct FindOptions {
   CLI::Option* no_timings = nullptr;
   CLI::Option* evaluation = nullptr;
   CLI::Option* target = nullptr;
+  CLI::Option* no_changes = nullptr;
   CLI::Option* goal = nullptr;
   CLI::Option* repeats = nullptr;
 
@@ -153,7 +157,8 @@ int find_for_target(const FindOptions& options, const run::RunSpec& spec, const 
                                : "a dry run of the trainer's own step"}};
     if (!fit.not_on_card.empty())
       rows.back().second += fmt::format(" as on cpu ({})", fit.not_on_card);
-    rows.emplace_back("usable memory", format_bytes(target.usable_bytes()));
+    rows.emplace_back("usable memory",
+                      target.name.empty() ? format_bytes(target.usable_bytes()) : estimate::usable_text(target));
     if (dry_runs.for_card())
       rows.emplace_back("not included", estimate::not_included_text(target));
     rows.insert(rows.end(), {{"largest", count_or_dash(fit.forecast.largest)},
@@ -175,6 +180,38 @@ run::Session::SearchOptions search_options_of(const FindOptions& options, const 
   return search_options;
 }
 
+Json changes_json(const std::vector<program::CardSaving>& savings) {
+  Json changes = Json::array();
+  for (const program::CardSaving& saving : savings)
+    changes.push_back({{"change", saving.name},
+                       {"title", saving.title},
+                       {"batch", saving.batch},
+                       {"peak_bytes", json_or_null(saving.peak_bytes)},
+                       {"largest", json_or_null(saving.largest)},
+                       {"why_not", saving.why_not.empty() ? Json(nullptr) : Json(saving.why_not)}});
+  return changes;
+}
+
+std::string changes_table(const std::vector<program::CardSaving>& savings) {
+  if (savings.empty())
+    return "";
+  Table table({{"with one change", Table::Align::left},
+               {"peak at batch size " + format_count(savings.front().batch)},
+               {"largest batch, about"},
+               {"", Table::Align::left}});
+  for (const program::CardSaving& saving : savings)
+    table.add({saving.title, saving.peak_bytes ? format_bytes(*saving.peak_bytes) : "-", count_or_dash(saving.largest),
+               saving.why_not.empty() ? "" : "not tried: " + saving.why_not});
+  return table.text(Palette::for_stdout());
+}
+
+std::string text_on_card(const Json& json, const std::vector<program::CardSaving>& savings,
+                         const estimate::Target& card) {
+  return search_text(json, Palette::for_stdout()) + changes_table(savings) +
+         fmt::format("computed on a pretended {}: {}\nnot included: {}\n", card.name, program::how_on_card,
+                     estimate::not_included_text(card));
+}
+
 /// Of a program of the user's own, on a card that need not be here; nothing is stored.
 int find_of_program_for(const FindOptions& options, run::RunSpec spec, const Context& context) {
   for (const CLI::Option* other : std::initializer_list<const CLI::Option*>{
@@ -189,28 +226,41 @@ int find_of_program_for(const FindOptions& options, run::RunSpec spec, const Con
   const InterruptGuard guard(*control);
   search_options.stop = [&] { return control->stopping(); };
   search::SearchResult result;
+  std::vector<program::CardSaving> savings;
+  std::map<std::int64_t, predict::Peak> peaks; ///< by size
   {
     Display display(context);
     try {
-      result = program::find_on_card(spec, card, options.program.surroundings(), search_options,
-                                     [&](const search::Probe& probe) { display.probe(probe, card.usable_bytes()); });
+      result = program::find_on_card(
+          spec, card, options.program.surroundings(), search_options, [&](const search::Probe& probe) {
+            display.probe(probe, card.usable_bytes());
+            if (probe.trace)
+              peaks.insert_or_assign(probe.batch, predict::MemoryModel::peak_of(*probe.trace));
+          });
     } catch (const Error&) {
       if (!control->stopping())
         throw;
       return exit_status::interrupted;
     }
+    if (!result.interrupted && options.no_changes->count() == 0)
+      savings = program::savings_on_card(
+          spec, card, options.program.surroundings(), result, search_options.stop,
+          [&](const program::CardSaving& saving) {
+            display.say(fmt::format("with {}: largest about {}", saving.title, count_or_dash(saving.largest)));
+          });
   }
   Json json = parse_json(search::to_json(result));
   json["search"] = nullptr;
   json["computed"] = true;
   json["for"] = card.name;
   json["overhead_bytes"] = card.overhead_bytes;
+  json["changes"] = changes_json(savings);
+  if (const auto filled = result.largest ? peaks.find(*result.largest) : peaks.end(); filled != peaks.end())
+    json["by"] = by_use_json(filled->second.by);
   if (context.json)
     print_json(json);
   else
-    print(search_text(json, Palette::for_stdout()) +
-          fmt::format("computed on a pretended {}: torch's own allocator, kernels not run\nnot included: {}\n",
-                      card.name, estimate::not_included_text(card)));
+    print(text_on_card(json, savings, card));
   return status_of(result);
 }
 
@@ -286,6 +336,8 @@ int find_on_device(const FindOptions& options, const run::RunSpec& spec, const C
 int run_find(const FindOptions& options, const Context& context) {
   run::RunSpec spec;
   options.run.apply(spec);
+  if (options.no_changes->count() > 0 && (options.target->count() == 0 || !context.command))
+    throw input_error("--no-changes has no effect without --for and -- COMMAND; accepted: with both");
   if (context.command)
     return find_of_program(options, spec, context);
   options.program.refuse_given();
@@ -328,6 +380,8 @@ Verb add_find(CLI::App& program) {
       "Compute, without running anything, what fits into 24GB (decimal), 24GiB or a GPU such as rtx-4090. With "
       "-- COMMAND, of a GPU by its name: the program runs on a pretended one, with torch's own allocator, and "
       "computes nothing");
+  options->no_changes = add_switch(*app, "--no-changes",
+                                   "With --for and -- COMMAND: do not compute what changes of the program would save");
   options->goal = add_value(*app, "--goal", "GOAL",
                             "What the recommended size is best for. throughput (default): the smallest within 5 % of "
                             "the most examples per second. The others train up to five of the sizes that fit: "

@@ -27,7 +27,8 @@ CardFit fit_into(const run::RunSpec& spec, DryRuns& dry_runs, data::DataPool& po
   run::RunSpec within = spec;
   within.memory_budget = dry_runs.target().usable_bytes();
   const data::DataSplit data = pool.open(spec.data, run::data_options(spec)); // read once
-  CardFit fit{.forecast = run::forecast(within, pool, maker(dry_runs)),
+  CardFit fit{.target = dry_runs.target(),
+              .forecast = run::forecast(within, pool, maker(dry_runs)),
               .steps = {},
               .not_on_card = {},
               .batch = spec.batch.kind == run::BatchChoice::Kind::number ? spec.batch.number : 1};

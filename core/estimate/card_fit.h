@@ -16,6 +16,7 @@ namespace batchscope::estimate {
 
 /// What fits on a GPU or in a given amount of memory, computed from dry runs.
 struct CardFit {
+  Target target;
   /// Its budget is the target's usable memory. Of a card, bytes in use are counted as its allocator does, and the sizes
   /// are those that it serves.
   run::Forecast forecast;

@@ -88,7 +88,8 @@ std::size_t distance(const std::string& a, const std::string& b) {
 std::vector<std::string> nearest(const std::string& name) {
   std::vector<std::pair<std::size_t, std::string>> all;
   for (const Card& card : cards()) {
-    const bool contains = !name.empty() && card.name.find(name) != std::string::npos;
+    const bool contains =
+        !name.empty() && (card.name.find(name) != std::string::npos || name.find(card.name) != std::string::npos);
     all.emplace_back(contains ? 0 : 1 + distance(name, card.name), card.name);
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -107,6 +108,15 @@ std::uint64_t kept_of(std::uint64_t memory_bytes) {
 const std::vector<Card>& cards() {
   static const std::vector<Card> all = read_cards();
   return all;
+}
+
+std::string card_memory_text(std::uint64_t bytes) {
+  return fmt::format("{:.0f} GB", static_cast<double>(bytes) / gib);
+}
+
+std::string usable_text(const Target& target) {
+  return fmt::format("{:.1f} GiB ({})", static_cast<double>(target.usable_bytes()) / gib,
+                     format_bytes(target.usable_bytes()));
 }
 
 pretended_gpu::Gpu pretended(const Target& card) {

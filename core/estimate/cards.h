@@ -33,6 +33,11 @@ struct Target {
   std::uint64_t usable_bytes() const { return memory_bytes - overhead_bytes; }
 };
 
+/// The memory of a card as its maker calls it, in GiB: `24 GB`.
+std::string card_memory_text(std::uint64_t bytes);
+/// What tensors can use of it: `22.9 GiB (24.6 GB)`.
+std::string usable_text(const Target& target);
+
 /// One that is pretended in the place of a card, with all of its memory.
 pretended_gpu::Gpu pretended(const Target& card);
 /// Compute capability, 10 * major + minor, from which on torch's builds for CUDA 13 have kernels.

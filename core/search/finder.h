@@ -19,7 +19,10 @@ enum class Outcome { fits, out_of_memory, error };
 struct Probe {
   std::int64_t batch = 0;
   Outcome outcome = Outcome::fits;
-  std::optional<std::uint64_t> peak_bytes;      ///< highest bytes in use; nothing with a simulated device
+  std::optional<std::uint64_t> peak_bytes; ///< highest bytes in use; nothing with a simulated device
+  /// Of a GPU, what its allocator had of it at most: tensors and what lies unused between them. Only of a size that was
+  /// the only one of its process.
+  std::optional<std::uint64_t> reserved_bytes;
   std::optional<std::uint64_t> predicted_bytes; ///< the finder's prediction before the run
   std::optional<double> seconds;                ///< of one whole optimizer step
   std::optional<double> examples_per_second;

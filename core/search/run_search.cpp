@@ -40,9 +40,11 @@ template <typename Take> void for_each_run(const SearchResult& result, Take take
       take(probe);
 }
 
+/// What a size takes of the budget: more than its tensors, if the allocator is known to have left some of it unused.
 /// The prediction is all that is known of a size that ran without its peak being measured.
 std::optional<Measured> measured(const Probe& probe) {
-  const auto peak = probe.peak_bytes ? probe.peak_bytes : probe.predicted_bytes;
+  const auto tensors = probe.peak_bytes ? probe.peak_bytes : probe.predicted_bytes;
+  const auto peak = std::max(tensors, probe.reserved_bytes);
   return probe.outcome == Outcome::fits && peak ? std::optional(Measured{probe.batch, static_cast<double>(*peak)})
                                                 : std::nullopt;
 }
@@ -152,7 +154,8 @@ void settle_safe_size(const Finder& finder, Trial& trial, SearchResult& result, 
     // An error says nothing about the limit, so the same size would be tried again.
     if (check.outcome == Outcome::error)
       return;
-    if (check.outcome == Outcome::out_of_memory || static_cast<double>(check.peak_bytes.value_or(0)) > limit)
+    const auto took = measured(check);
+    if (check.outcome == Outcome::out_of_memory || (took && took->peak > limit))
       ++misses;
   }
 }

@@ -11,6 +11,7 @@ Json probe_json(const Probe& probe) {
   Json json{{"batch", probe.batch},
             {"outcome", to_string(probe.outcome)},
             {"peak_bytes", json_or_null(probe.peak_bytes)},
+            {"reserved_bytes", json_or_null(probe.reserved_bytes)},
             {"predicted_bytes", json_or_null(probe.predicted_bytes)},
             {"seconds", json_or_null(probe.seconds)},
             {"examples_per_second", json_or_null(probe.examples_per_second)}};
@@ -98,6 +99,7 @@ Probe probe_from(const Json& json) {
   read(json, "outcome", outcome);
   probe.outcome = outcome_from(outcome);
   read(json, "peak_bytes", probe.peak_bytes);
+  read(json, "reserved_bytes", probe.reserved_bytes);
   read(json, "predicted_bytes", probe.predicted_bytes);
   read(json, "seconds", probe.seconds);
   read(json, "examples_per_second", probe.examples_per_second);

@@ -143,6 +143,8 @@ struct ProbeResult {
   std::optional<double> first_seconds{};       ///< of the first one
   std::optional<std::int64_t> peak_bytes{};
   std::optional<std::int64_t> room_bytes{}; ///< for a step, beside what lives between steps
+  /// Of a GPU, by its allocator at most: tensors and what lies unused between them; of a process with one size.
+  std::optional<std::int64_t> reserved_bytes{};
   /// Examples of the evaluation batch that was run after a step of that size: the result is that batch's.
   std::optional<std::int64_t> evaluation{};
   std::optional<std::int64_t> examples{}; ///< of the largest evaluation

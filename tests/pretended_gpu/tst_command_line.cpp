@@ -3,7 +3,11 @@
 
 #include <QJsonArray>
 
+#include <QDir>
+#include <QProcess>
+
 #include "core/base/error.h"
+#include "core/estimate/cards.h"
 #include "core/pretended_gpu/rig.h"
 #include "test_program.h"
 #include "tests/app/cli/cli_program.h"
@@ -27,6 +31,9 @@ public:
   }
 };
 
+/// The exit status of such a program, alone on a card.
+int status_alone(const QString& card, double batch);
+
 /// A plain loop in PyTorch.
 QStringList own_program(const QString& net, const QString& batch, const QString& device) {
   return {qEnvironmentVariable("BATCHSCOPE_TEST_PYTHON"),
@@ -36,6 +43,39 @@ QStringList own_program(const QString& net, const QString& batch, const QString&
           batch,
           "1000000",
           device};
+}
+
+int status_alone(const QString& card, double batch) {
+  QProcess program;
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  const estimate::Target target = estimate::parse_target(card.toStdString(), "--for");
+  for (const auto& [name, value] :
+       pretended_gpu::environment(estimate::pretended(target), pretended_gpu::Torch::python))
+    environment.insert(QString::fromStdString(name), QString::fromStdString(value));
+  environment.remove("CUDA_VISIBLE_DEVICES");
+  program.setProcessEnvironment(environment);
+  QStringList command = own_program("wide_gpt", QString::number(batch, 'f', 0), "cuda:0");
+  command.replaceInStrings("1000000", "24");
+  program.start(command.takeFirst(), command);
+  program.waitForFinished(600'000);
+  return program.exitStatus() == QProcess::NormalExit ? program.exitCode() : -1;
+}
+
+/// 0: none that lives.
+qint64 child_of(qint64 process) {
+  for (const QString& thread :
+       QDir(QString("/proc/%1/task").arg(process)).entryList(QDir::Dirs | QDir::NoDotAndDotDot)) {
+    QFile children(QString("/proc/%1/task/%2/children").arg(process).arg(thread));
+    if (children.open(QIODevice::ReadOnly))
+      if (const qint64 child = children.readAll().split(' ').first().toLongLong())
+        return child;
+  }
+  return 0;
+}
+
+bool is_alive(qint64 process) {
+  QFile status(QString("/proc/%1/stat").arg(process));
+  return status.open(QIODevice::ReadOnly) && !status.readAll().contains(") Z ");
 }
 
 const QStringList small{"train",   "--model", "mlp:hidden=32", "--data", "synthetic:examples=400,shape=16,classes=4",
@@ -215,8 +255,10 @@ private Q_SLOTS:
     QFETCH(QString, card);
     QFETCH(QString, batch);
     const CliProgram program;
-    const Outcome found = program.run(QStringList{"find", "--json", "--attach", "auto", "--for", card, "--"} +
-                                      own_program("wide_gpt", batch, "cuda:0"));
+    QStringList find{"find", "--json", "--attach", "auto", "--for", card};
+    if (batch != "{batch}")
+      find << "--no-changes";
+    const Outcome found = program.run(find + QStringList{"--"} + own_program("wide_gpt", batch, "cuda:0"));
     QVERIFY2(found.status == 0, found.shown());
     const QJsonObject answer = found.json();
     QCOMPARE(answer["for"].toString(), card);
@@ -226,8 +268,25 @@ private Q_SLOTS:
     QVERIFY(!QFile::exists(program.path("default.db"))); // nothing is stored
     // What fills the card is what the forward pass keeps.
     QVERIFY2(found.out.contains("activations"), found.shown());
+    for (const auto& value : answer["probes"].toArray()) {
+      const QJsonObject probe = value.toObject();
+      QVERIFY2(probe["seconds"].isNull(), found.shown()); // no time means anything there
+      if (probe["outcome"] == "fits")
+        QVERIFY2(probe["reserved_bytes"].toDouble() >= probe["peak_bytes"].toDouble(), found.shown());
+    }
+    // The program trains so far without BatchScope, too, and no farther.
+    QCOMPARE(status_alone(card, largest), 0);
+    QCOMPARE(status_alone(card, largest + 1), 1);
     if (batch != "{batch}")
       return;
+    const QJsonArray changes = answer["changes"].toArray();
+    QVERIFY2(changes.size() >= 2, found.shown()); // of this one, the optimizer's state is a small part
+    for (const auto& value : changes) {
+      const QJsonObject change = value.toObject();
+      QVERIFY2(change["why_not"].isNull(), found.shown());
+      QVERIFY2(change["largest"].toDouble() > largest, found.shown());
+      QVERIFY2(change["peak_bytes"].toDouble() < 0.98 * answer["budget_bytes"].toDouble(), found.shown());
+    }
     const Outcome estimated = program.run(
         QStringList{"estimate", "--json", "--for", card, "--batch",
                     QString("%1,%2").arg(static_cast<int>(largest)).arg(static_cast<int>(largest) + 1), "--"} +
@@ -237,6 +296,56 @@ private Q_SLOTS:
     QCOMPARE(sizes.at(0)["outcome"].toString(), QString("fits"));
     QCOMPARE(sizes.at(1)["outcome"].toString(), QString("oom"));
     QVERIFY2(sizes.at(0)["by"]["activations"].toDouble() > 0, estimated.shown());
+  }
+
+  /// The process that makes the steps ends with whoever has asked it, also in the middle of one.
+  void nothingIsLeftOfAKilledQuestion() {
+    const CliProgram program;
+    QProcess asking;
+    program.start(asking, {"find", "--for", "h100-80gb", "--model", "gpt:layers=100,heads=16,width=1024,context=1024",
+                           "--data", "synthetic:examples=20000,vocabulary=5000"});
+    qint64 helper = 0, step = 0;
+    QTRY_VERIFY_WITH_TIMEOUT((helper = child_of(asking.processId())) && (step = child_of(helper)), 60'000);
+    asking.kill();
+    asking.waitForFinished();
+    for (const qint64 left : {helper, step})
+      QTRY_VERIFY_WITH_TIMEOUT(!is_alive(left), 60'000);
+  }
+
+  /// One that makes as many steps as are looked at.
+  void aShortProgramIsEnough() {
+    const CliProgram program;
+    QStringList command = own_program("small_gpt", "{batch}", "cuda:0");
+    command.replaceInStrings("1000000", "4");
+    const Outcome estimated =
+        program.run(QStringList{"estimate", "--json", "--for", "l4", "--batch", "8", "--"} + command);
+    QVERIFY2(estimated.status == 0, estimated.shown());
+    QCOMPARE(estimated.json()["sizes"][0]["outcome"].toString(), QString("fits"));
+    command[command.indexOf("loop") + 3] = "3";
+    const Outcome shorter = program.run(QStringList{"estimate", "--for", "l4", "--batch", "8", "--"} + command);
+    QVERIFY2(shorter.err.contains("too few steps with torch on the pretended GPU; accepted: 4 or more"),
+             shorter.shown());
+  }
+
+  /// Batches that no loader makes, several a step: what each forward pass keeps are activations.
+  void partsOfAStepAreToldApart() {
+    const CliProgram program;
+    const QString code = "import sys, torch\n"
+                         "net = torch.nn.Sequential(*(torch.nn.Linear(512, 512) for _ in range(8))).cuda()\n"
+                         "optimizer = torch.optim.AdamW(net.parameters())\n"
+                         "for step in range(100):\n"
+                         "    for part in range(3):\n"
+                         "        net(torch.randn(int(sys.argv[1]), 512, device='cuda')).square().mean().backward()\n"
+                         "    optimizer.step()\n"
+                         "    optimizer.zero_grad()\n";
+    const Outcome estimated = program.run({"estimate", "--json", "--for", "l4", "--batch", "20000", "--",
+                                           qEnvironmentVariable("BATCHSCOPE_TEST_PYTHON"), "-c", code, "{batch}"});
+    QVERIFY2(estimated.status == 0, estimated.shown());
+    const auto by = estimated.json()["sizes"][0]["by"].toObject();
+    const double weights = by["parameters"].toDouble(), outputs = 20000.0 * 512 * 4;
+    QCOMPARE(weights, 8 * (512 * 512 + 512) * 4.0);
+    QVERIFY2(by["gradients"].toDouble() < 1.1 * weights, estimated.shown());
+    QVERIFY2(by["activations"].toDouble() + by["batch"].toDouble() > 7 * outputs, estimated.shown());
   }
 
   /// Built-in models: the largest size that is computed trains on such a card, and one more does not, with the
@@ -354,7 +463,7 @@ private Q_SLOTS:
     QVERIFY(error("l4", "cpu").contains("the program trains on \"cpu\""));
     const QString python = qEnvironmentVariable("BATCHSCOPE_TEST_PYTHON");
     const Outcome none = program.run({"find", "--for", "l4", "--", python, "-c", "print(1)"});
-    QVERIFY2(none.status == 1 && none.err.contains("no step of the program could be followed"), none.shown());
+    QVERIFY2(none.status == 1 && none.err.contains("too few steps with torch on the pretended GPU"), none.shown());
     const Outcome broken = program.run({"find", "--for", "l4", "--", python, "-c", "import nothing_of_that_name"});
     QVERIFY2(broken.status == 1 && broken.err.contains("nothing_of_that_name"), broken.shown());
   }

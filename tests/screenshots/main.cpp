@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "core/sweep/demo.h"
+#include "tests/screenshots/fit.h"
 #include "tests/screenshots/photographer.h"
 #include "tests/screenshots/programs.h"
 #include "tests/ui/sweep/made_sweep.h"
@@ -247,6 +248,9 @@ int main(int argc, char** argv) {
     take_part("loop", "clocks.db", [&](Workbench& bench, MainWindow&, Photographer& photographer, auto&) {
       take_unchanged_loop(bench, photographer, python);
     });
+  take_part("fit", "experiments.db", [](Workbench& bench, MainWindow&, Photographer& photographer, auto& folder) {
+    take_fit_page(bench, photographer, folder);
+  });
   take_part("answers", "mnist-study.db", [](Workbench& bench, MainWindow&, Photographer& photographer, auto&) {
     take_answers(bench, photographer);
   });

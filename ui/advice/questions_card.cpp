@@ -2,7 +2,7 @@
 
 #include <QVBoxLayout>
 
-#include "ui/advice/choice_row.h"
+#include "ui/widgets/choice_row.h"
 
 namespace batchscope::ui {
 

@@ -414,9 +414,18 @@ Job* Engine::fit(const run::RunSpec& spec, const QString& card) {
                run::Session::SearchOptions options;
                options.margin = spec.margin;
                options.stop = [&] { return watch.control()->stopping(); };
-               watch.fitted(
-                   program::find_on_card(program::card_spec(spec, target), target, {}, options,
-                                         [&](const auto& probe) { watch.probe(probe, target.usable_bytes()); }));
+               const run::RunSpec on_card = program::card_spec(spec, target);
+               const auto found = program::find_on_card(
+                   on_card, target, {}, options, [&](const auto& probe) { watch.probe(probe, target.usable_bytes()); });
+               if (found.interrupted)
+                 return;
+               std::vector<program::CardSaving> savings;
+               watch.fitted(found, savings);
+               watch.say(tr("Trying what would save memory…"));
+               program::savings_on_card(on_card, target, {}, found, options.stop, [&](const auto& saving) {
+                 savings.push_back(saving);
+                 watch.fitted(found, savings);
+               });
              });
 }
 

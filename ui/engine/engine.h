@@ -16,6 +16,7 @@
 #include "core/compare/answer.h"
 #include "core/data/data_pool.h"
 #include "core/predict/peak_curve.h"
+#include "core/program/trial/card_savings.h"
 #include "core/program/trial/tryout.h"
 #include "core/run/job_control.h"
 #include "core/run/run_control.h"
@@ -48,6 +49,12 @@ public:
     run::RunStart start;
     std::shared_ptr<telemetry::RecordQueue> queue; ///< filled while anyone holds it
     std::shared_ptr<run::RunControl> control;      ///< controls this run only
+  };
+
+  /// The sizes of a program on a card, and what changes of it would save, as far as that is known.
+  struct Fitted {
+    search::SearchResult found;
+    std::vector<program::CardSaving> savings;
   };
 
   Kind kind() const { return kind_; }
@@ -94,8 +101,7 @@ public:
   std::uint64_t budget_bytes() const { return budget_; }
   /// What the test of a program has shown, once it has ended.
   const std::shared_ptr<const program::Tryout>& tried() const { return tried_; }
-  /// The sizes of a program on a card, once they are known.
-  const std::shared_ptr<const search::SearchResult>& fitted() const { return fitted_; }
+  const std::shared_ptr<const Fitted>& fitted() const { return fitted_; }
   const run::RunSpec& spec() const { return spec_; }
 
 Q_SIGNALS:
@@ -142,7 +148,7 @@ private:
   std::optional<predict::PeakCurve> predicted_;
   std::uint64_t budget_ = 0;
   std::shared_ptr<const program::Tryout> tried_;
-  std::shared_ptr<const search::SearchResult> fitted_;
+  std::shared_ptr<const Fitted> fitted_;
   std::shared_ptr<run::JobControl> control_ = std::make_shared<run::JobControl>();
 };
 

@@ -136,8 +136,9 @@ void JobWatch::tried(const program::Tryout& tried) {
   post([shared = std::make_shared<const program::Tryout>(tried)](Job& job) { job.tried_ = shared; });
 }
 
-void JobWatch::fitted(const search::SearchResult& result) {
-  post([shared = std::make_shared<const search::SearchResult>(result)](Job& job) { job.fitted_ = shared; });
+void JobWatch::fitted(const search::SearchResult& result, const std::vector<program::CardSaving>& savings) {
+  post(
+      [shared = std::make_shared<const Job::Fitted>(Job::Fitted{result, savings})](Job& job) { job.fitted_ = shared; });
 }
 
 void JobWatch::limit(std::uint64_t budget_bytes) {

@@ -41,7 +41,8 @@ public:
   void predicted(const predict::PeakCurve& curve);
   void trying(const program::Tryout& so_far);
   void tried(const program::Tryout& tried);
-  void fitted(const search::SearchResult& result);
+  /// `savings`: those that are known so far.
+  void fitted(const search::SearchResult& result, const std::vector<program::CardSaving>& savings);
   void limit(std::uint64_t budget_bytes);
   void say(const QString& activity);
 

@@ -14,7 +14,8 @@ void add_cards(QComboBox& box, int oldest) {
     for (const estimate::Card& card : estimate::cards())
       if (card.capability >= oldest)
         box.addItem(QCoreApplication::translate("CardChoice", "Fit into %1, %2")
-                        .arg(QString::fromStdString(card.name), format_bytes(static_cast<double>(card.memory_bytes))),
+                        .arg(QString::fromStdString(card.name),
+                             QString::fromStdString(estimate::card_memory_text(card.memory_bytes))),
                     QString::fromStdString(card.name));
   } catch (const Error&) {
     // What else the box offers can be chosen.

@@ -26,7 +26,6 @@ public:
 
   /// The card that the user chose to fit into; empty: the run's own budget.
   QString target() const;
-  QComboBox& targets() { return *target_; } ///< where it is chosen
 
 Q_SIGNALS:
   void target_changed();

@@ -56,10 +56,6 @@ void NetworkPanel::add_browse_buttons() {
   connect(own_model, &QPushButton::clicked, this, &NetworkPanel::ask_for_model);
 }
 
-void NetworkPanel::go_to_cards() {
-  go_beside(forecast_->targets());
-}
-
 void NetworkPanel::show_form() {
   request_forecast();
 }

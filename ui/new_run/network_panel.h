@@ -22,7 +22,6 @@ public:
 
   void show_form() override;
   void show_waiting(const QString& job) override;
-  void go_to_cards() override;
   /// Asks for a file to train on. `kind`: which files the dialog shows first.
   void ask_for_data(std::optional<DataKind> kind);
 

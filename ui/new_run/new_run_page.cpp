@@ -23,7 +23,6 @@
 #include "ui/new_run/program_panel.h"
 #include "ui/new_run/spec_file.h"
 #include "ui/texts/spec_texts.h"
-#include "ui/widgets/command_palette.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/file_dialog.h"
 #include "ui/widgets/widgets.h"
@@ -141,10 +140,6 @@ void NewRunPage::make_actions() {
   test_ = add_action(tr("Test this program"), QStringLiteral("check"),
                      tr("Runs the program for a few steps and says what works on it; stores nothing"),
                      QKeySequence(Qt::CTRL | Qt::Key_B), &NewRunPage::test);
-  add_action(tr("Will it fit on a GPU?"), QStringLiteral("find"),
-             tr("Choose a GPU, which need not be here: the largest batch size, and what fills its memory"), {},
-             &NewRunPage::go_to_cards)
-      ->setProperty(CommandPalette::keywords_property, tr("estimate card memory vram cuda"));
   for (const auto kind : {FormKind::network, FormKind::program}) {
     QAction* other = make_command(
         this, kind == FormKind::network ? tr("New run of a built-in network") : tr("New run of your own program"),
@@ -154,11 +149,6 @@ void NewRunPage::make_actions() {
   }
   add_action(tr("Reset to defaults"), QStringLiteral("undo"), tr("Set all fields to their defaults"), {},
              &NewRunPage::reset);
-}
-
-void NewRunPage::go_to_cards() {
-  Q_EMIT workbench_.page_wanted(key());
-  panel().go_to_cards();
 }
 
 QAction* NewRunPage::add_action(const QString& text, const QString& icon, const QString& help,

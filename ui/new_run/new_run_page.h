@@ -86,7 +86,6 @@ private:
   void ask_to_load();
   void ask_to_save();
   void reset();
-  void go_to_cards(); ///< where it is said what fits on a GPU
 
   Workbench& workbench_;
   QList<QAction*> actions_;

@@ -6,15 +6,16 @@
 #include <algorithm>
 
 #include "core/program/trial/tryout.h"
+#include "ui/memory/fit_card.h"
 #include "ui/new_run/client_card.h"
 #include "ui/new_run/field_editor.h"
-#include "ui/new_run/fit_card.h"
 #include "ui/new_run/ladder_card.h"
 #include "ui/new_run/test_card.h"
 #include "ui/widgets/file_dialog.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
 #include "ui/workbench/known_start.h"
+#include "ui/workbench/program_fit.h"
 
 namespace batchscope::ui {
 
@@ -30,18 +31,18 @@ bool takes(const run::ProgramSpec& program, const char* placeholder) {
 
 ProgramPanel::ProgramPanel(Workbench& workbench, QWidget* parent)
     : RunPanel(FormKind::program, parent), workbench_(workbench), ladder_(new LadderCard(this)),
-      fit_(new FitCard(workbench.theme(), this)), test_(new TestCard(this)) {
+      fit_(new FitCard(workbench.theme(), true, this)), test_(new TestCard(this)) {
+  program_fit_ = new ProgramFit(workbench, *fit_, [this] {
+    if (!form().spec())
+      form().go_to_error();
+    return form().spec();
+  });
   auto* client = new ClientCard(this);
   connect(client, &ClientCard::copied, &workbench,
           [&workbench] { Q_EMIT workbench.note(tr("Copied to the clipboard.")); });
   connect(client, &ClientCard::saved, &workbench,
           [&workbench](const QString& file) { Q_EMIT workbench.note(tr("Saved to %1.").arg(file)); });
   connect(client, &ClientCard::problem, &workbench, &Workbench::problem);
-  connect(fit_, &FitCard::wanted, this, &ProgramPanel::fit);
-  connect(fit_, &FitCard::unwanted, this, [this] {
-    if (fit_job_)
-      fit_job_->cancel();
-  });
   lay_out(test_, {ladder_, fit_, client});
   auto* browse = plain_button(tr("Browse…"), this);
   browse->setToolTip(tr("Choose the folder in which the program runs"));
@@ -102,36 +103,6 @@ void ProgramPanel::test() {
   Q_EMIT testing_changed();
 }
 
-void ProgramPanel::go_to_cards() {
-  go_beside(fit_->cards());
-}
-
-void ProgramPanel::fit() {
-  if (!form().spec())
-    return form().go_to_error();
-  fit_failure_.clear();
-  fit_job_ = workbench_.engine().fit(*form().spec(), fit_->chosen());
-  fit_->show_working({});
-  connect(fit_job_, &Job::progressed, this, &ProgramPanel::show_fit);
-  connect(fit_job_, &Job::state_changed, this, &ProgramPanel::show_fit);
-}
-
-void ProgramPanel::show_fit() {
-  if (!fit_job_)
-    return;
-  const Job& job = *fit_job_;
-  if (!job.over())
-    return fit_->show_working(waiting_text(job));
-  disconnect(fit_job_, nullptr, this, nullptr);
-  fit_job_ = nullptr;
-  if (job.state() == Job::State::failed)
-    fit_->show_failure(fit_failure_ = job.error());
-  else if (job.state() == Job::State::done && job.fitted())
-    fit_->show_result(*job.fitted(), fit_->chosen());
-  else
-    fit_->show_none();
-}
-
 /// What it does, or waits for.
 QString ProgramPanel::waiting_text(const Job& job) const {
   const Job* before = workbench_.engine().working();
@@ -161,7 +132,7 @@ void ProgramPanel::show_job() {
 
 bool ProgramPanel::shows_problem(const QString& problem) const {
   return (!failure_.isEmpty() && problem.contains(failure_)) ||
-         (!fit_failure_.isEmpty() && problem.contains(fit_failure_));
+         (!program_fit_->failure().isEmpty() && problem.contains(program_fit_->failure()));
 }
 
 void ProgramPanel::ask_for_folder() {

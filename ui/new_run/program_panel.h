@@ -14,6 +14,7 @@ namespace batchscope::ui {
 class FitCard;
 class Job;
 class LadderCard;
+class ProgramFit;
 class TestCard;
 class Workbench;
 
@@ -27,7 +28,6 @@ public:
 
   void show_form() override;
   bool shows_problem(const QString& problem) const override;
-  void go_to_cards() override;
   /// Starts the test, or ends the one that works.
   void test();
   bool testing() const { return job_ != nullptr; }
@@ -38,8 +38,6 @@ Q_SIGNALS:
 private:
   void ask_for_folder();
   void show_job();
-  void fit();
-  void show_fit();
   void show_ladder();
   QString waiting_text(const Job& job) const;
   QString placeholder_hint() const;
@@ -47,10 +45,9 @@ private:
   Workbench& workbench_;
   LadderCard* ladder_;
   FitCard* fit_;
+  ProgramFit* program_fit_;
   TestCard* test_;
   Job* job_ = nullptr;                           ///< the test that works or waits
-  Job* fit_job_ = nullptr;                       ///< the search on a card that works or waits
-  QString fit_failure_;                          ///< why the last one could not be made; empty: it could
   std::optional<run::ProgramSpec> tested_;       ///< the program that was tested last
   std::shared_ptr<const program::Tryout> tried_; ///< what it has shown
   QString failure_;                              ///< why the last test could not be made; empty: it could

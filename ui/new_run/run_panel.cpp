@@ -46,12 +46,6 @@ void RunPanel::scroll_to(QWidget& card) {
       this, [this, &card] { scroll_->ensureWidgetVisible(&card, 0, panel_gap); }, Qt::QueuedConnection);
 }
 
-void RunPanel::go_beside(QWidget& control) {
-  control.setFocus(Qt::ShortcutFocusReason);
-  QMetaObject::invokeMethod(
-      this, [this, &control] { beside_->ensureWidgetVisible(&control, 0, panel_gap); }, Qt::QueuedConnection);
-}
-
 void RunPanel::lay_out(QWidget* below, const QList<QWidget*>& side) {
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);

@@ -28,16 +28,12 @@ public:
   virtual void show_form() {}
   /// Whether the panel itself shows this problem.
   virtual bool shows_problem(const QString& /*problem*/) const { return false; }
-  /// Leads to where it is said what fits on a GPU that is not here.
-  virtual void go_to_cards() = 0;
   /// Title of the job for which a run would have to wait; empty: none.
   virtual void show_waiting(const QString& /*job*/) {}
 
 protected:
   /// Shows a card of the main column, once it has been laid out.
   void scroll_to(QWidget& card);
-  /// Gives the focus to a control of a card beside the form.
-  void go_beside(QWidget& control);
   /// Places its cards; call it once, with what is below the form (or null) and the cards beside it, above the help.
   void lay_out(QWidget* below, const QList<QWidget*>& side);
 

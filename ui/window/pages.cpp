@@ -3,6 +3,7 @@
 #include "ui/advice/advice_page.h"
 #include "ui/compare/compare_page.h"
 #include "ui/find/find_page.h"
+#include "ui/fit/fit_page.h"
 #include "ui/live/live_page.h"
 #include "ui/new_run/new_run_page.h"
 #include "ui/runs/runs_page.h"
@@ -12,9 +13,9 @@
 namespace batchscope::ui {
 
 QList<Page*> make_pages(Workbench& workbench) {
-  return {new RunsPage(workbench),    new NewRunPage(workbench),   new FindPage(workbench),
-          new LivePage(workbench),    new SchedulePage(workbench), new SweepPage(workbench),
-          new ComparePage(workbench), new AdvicePage(workbench)};
+  return {new RunsPage(workbench),  new NewRunPage(workbench),  new FitPage(workbench),
+          new FindPage(workbench),  new LivePage(workbench),    new SchedulePage(workbench),
+          new SweepPage(workbench), new ComparePage(workbench), new AdvicePage(workbench)};
 }
 
 } // namespace batchscope::ui

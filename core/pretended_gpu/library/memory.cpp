@@ -18,27 +18,30 @@ struct Limits {
   std::size_t shared;        ///< bytes of shared memory of a multiprocessor
   std::size_t shared_opt_in; ///< bytes of it that one block can ask for
   std::size_t l2;            ///< bytes
+  int blocks;                ///< of a multiprocessor
 };
 
 Limits limits() {
   constexpr std::size_t kib = 1024;
   switch (Gpus::instance().description().capability) {
   case 75:
-    return {1024, 64 * kib, 64 * kib, 4096 * kib};
+    return {1024, 64 * kib, 64 * kib, 4096 * kib, 16};
   case 80:
-    return {2048, 164 * kib, 163 * kib, 40960 * kib};
+    return {2048, 164 * kib, 163 * kib, 40960 * kib, 32};
   case 86:
+    return {1536, 100 * kib, 99 * kib, 6144 * kib, 16};
   case 89:
   case 120:
   case 121:
-    return {1536, 100 * kib, 99 * kib, 6144 * kib};
+    return {1536, 100 * kib, 99 * kib, 6144 * kib, 24};
   default:
-    return {2048, 228 * kib, 227 * kib, 51200 * kib};
+    return {2048, 228 * kib, 227 * kib, 51200 * kib, 32};
   }
 }
 
 constexpr int threads_of_a_block = 1024;
 constexpr int registers = 65536;
+constexpr std::size_t constants = 64 * 1024;         ///< bytes
 constexpr std::size_t shared_of_a_block = 48 * 1024; ///< bytes, if no more is asked for
 constexpr int grid_x = 2147483647, grid_yz = 65535;
 
@@ -91,6 +94,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->warpSize = 32;
   properties->maxThreadsPerBlock = threads_of_a_block;
   properties->maxThreadsPerMultiProcessor = of.threads;
+  properties->maxBlocksPerMultiProcessor = of.blocks;
+  properties->reservedSharedMemPerBlock = of.shared - of.shared_opt_in;
+  properties->totalConstMem = constants;
+  properties->unifiedAddressing = properties->managedMemory = properties->concurrentKernels = 1;
+  properties->canMapHostMemory = properties->cooperativeLaunch = 1;
+  properties->asyncEngineCount = 2;
   properties->maxThreadsDim[0] = properties->maxThreadsDim[1] = threads_of_a_block;
   properties->maxThreadsDim[2] = 64;
   properties->maxGridSize[0] = grid_x;

@@ -35,6 +35,8 @@ Answer answer_from(const telemetry::ProbeResult& said, const ProbeSize& size) {
     answer.peak_bytes = static_cast<std::uint64_t>(*said.peak_bytes);
   if (said.room_bytes.value_or(-1) >= 0)
     answer.room_bytes = static_cast<std::uint64_t>(*said.room_bytes);
+  if (said.reserved_bytes.value_or(0) > 0)
+    answer.reserved_bytes = static_cast<std::uint64_t>(*said.reserved_bytes);
   answer.step_seconds = step_seconds_in(said, size.trace);
   if (answer.step_seconds && *answer.step_seconds > 0)
     answer.examples_per_second = static_cast<double>(said.step_examples.value_or(size.batch)) / *answer.step_seconds;
@@ -53,8 +55,8 @@ std::int64_t steps_of_a_timing(const std::optional<double>& step_seconds, std::i
   return std::max(least, static_cast<std::int64_t>(std::min(most, std::ceil(timing_seconds / *step_seconds))));
 }
 
-std::optional<Answer> answer_of(LiveProgram& program, const ProbeSize& size) {
-  program.ask(probe_line({size}, false), size.steps);
+std::optional<Answer> answer_of(LiveProgram& program, const ProbeSize& size, int times) {
+  program.ask(probe_line(std::vector<ProbeSize>(static_cast<std::size_t>(times), size), false), times * size.steps);
   std::shared_ptr<const telemetry::Trace> trace;
   const std::int64_t listed = size.evaluation.value_or(size.batch);
   while (const auto message = program.next()) {
@@ -65,7 +67,10 @@ std::optional<Answer> answer_of(LiveProgram& program, const ProbeSize& size) {
     if (!said || said->batch != size.batch)
       continue;
     Answer answer = answer_from(*said, size);
-    if (answer.outcome == search::Outcome::fits)
+    const bool fits = answer.outcome == search::Outcome::fits;
+    if (fits && --times > 0)
+      continue;
+    if (fits)
       answer.trace = std::move(trace);
     return answer;
   }
@@ -101,6 +106,7 @@ search::Probe probe_of(const search::Proposal& proposal, const Answer& answer, L
   if (answer.trace)
     listed.sizes.insert(proposal.batch);
   probe.peak_bytes = listed.tensor_peak(answer);
+  probe.reserved_bytes = answer.reserved_bytes;
   return probe;
 }
 

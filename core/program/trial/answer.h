@@ -20,6 +20,7 @@ struct Answer {
   std::shared_ptr<const telemetry::Trace> trace; ///< of the last step, if it was asked for and fits
   std::optional<std::uint64_t> peak_bytes;       ///< of the process or its tensors, whatever the program can tell
   std::optional<std::uint64_t> room_bytes;       ///< for a step, beside what lives between steps
+  std::optional<std::uint64_t> reserved_bytes;   ///< see search::Probe
   std::optional<double> step_seconds;
   std::optional<double> examples_per_second;
   std::optional<std::int64_t> examples; ///< that the evaluation is over, if it was asked for
@@ -38,9 +39,10 @@ inline constexpr int warm_up_steps = 2;
 /// known, and to be `least` at least.
 std::int64_t steps_of_a_timing(const std::optional<double>& step_seconds, std::int64_t least);
 
-/// Asks the program for a size and waits for what it says. Nothing if it has ended, or is waited for in vain. Throws
-/// Error (failed, "stopped") as LiveProgram::next() does.
-std::optional<Answer> answer_of(LiveProgram& program, const ProbeSize& size);
+/// Asks the program for a size, so many `times` one after the other, and waits for the last thing that it says, or the
+/// first that is no fit. Nothing if it has ended, or is waited for in vain. Throws Error (failed, "stopped") as
+/// LiveProgram::next() does.
+std::optional<Answer> answer_of(LiveProgram& program, const ProbeSize& size, int times = 1);
 
 /// What lists of allocations have shown, of steps or of evaluations.
 struct Listed {

@@ -43,17 +43,17 @@ run::RunSpec card_spec(const run::RunSpec& spec, const estimate::Target& card) {
   return search_spec(on_card);
 }
 
-std::vector<search::Probe> try_on_card(const run::RunSpec& spec, const estimate::Target& card,
-                                       const Surroundings& surroundings, const std::vector<std::int64_t>& batches,
-                                       const std::function<bool()>& stop) {
-  std::vector<search::Probe> probes;
+TriedOnCard try_on_card(const run::RunSpec& spec, const estimate::Target& card, const Surroundings& surroundings,
+                        const std::vector<std::int64_t>& batches, const std::function<bool()>& stop) {
+  TriedOnCard tried;
   std::unique_ptr<CommandTrial> trial;
   for (const std::int64_t batch : batches) {
     if (!trial)
       trial = open_command_trial(spec, on_card(surroundings, card), stop, batch, /*timings=*/false);
-    probes.push_back(trial->run({.batch = batch, .trace = true, .predicted_bytes = {}}));
+    tried.probes.push_back(trial->run({.batch = batch, .trace = true, .predicted_bytes = {}}));
+    tried.examples = trial->examples();
   }
-  return probes;
+  return tried;
 }
 
 search::SearchResult find_on_card(const run::RunSpec& spec, const estimate::Target& card,

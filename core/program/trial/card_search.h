@@ -10,14 +10,20 @@
 
 namespace batchscope::program {
 
+/// What the numbers of such a search are, for display.
+inline constexpr const char* how_on_card = "torch's own allocator, kernels not run, torch.compile off";
+
 /// The spec of find_on_card(), from that of a program: its device is the card, and it is attached to. Throws Error
 /// (input) as search_spec() does, and for a memory size in the place of a card, or a card that is too old for LibTorch.
 run::RunSpec card_spec(const run::RunSpec& spec, const estimate::Target& card);
 
-/// Tries these sizes of a program on a card that need not be here, as find_on_card() does. Their probes have traces.
-std::vector<search::Probe> try_on_card(const run::RunSpec& spec, const estimate::Target& card,
-                                       const Surroundings& surroundings, const std::vector<std::int64_t>& batches,
-                                       const std::function<bool()>& stop);
+struct TriedOnCard {
+  std::vector<search::Probe> probes;    ///< with traces
+  std::optional<std::int64_t> examples; ///< of an epoch, if the program says it: no batch is larger
+};
+/// Tries these sizes of a program on a card that need not be here, as find_on_card() does.
+TriedOnCard try_on_card(const run::RunSpec& spec, const estimate::Target& card, const Surroundings& surroundings,
+                        const std::vector<std::int64_t>& batches, const std::function<bool()>& stop);
 
 /// Searches for the batch size of a program on a card that need not be here: it runs on a pretended one
 /// (core/pretended_gpu), for some steps of each size, in a process for each. Memory and out-of-memory errors are those

@@ -17,7 +17,8 @@ namespace {
 
 /// Of a size: the first list has one-time allocations of the lister itself.
 constexpr int lists = 2;
-constexpr std::int64_t least_timed = 3; ///< steps of a stretch
+constexpr std::int64_t further_steps = 16; ///< on a pretended GPU
+constexpr std::int64_t least_timed = 3;    ///< steps of a stretch
 constexpr std::size_t most_stretches = 3;
 /// After so long two stretches of a size are enough, and then one.
 constexpr double two_are_enough = 3, one_is_enough = 12;
@@ -31,7 +32,7 @@ bool lists_allocations(const LiveProgram& program) {
 
 CommandTrial::CommandTrial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop,
                            bool timings)
-    : spec_(spec), surroundings_(surroundings), stop_(std::move(stop)), most_stretches_(timings ? most_stretches : 1) {}
+    : spec_(spec), surroundings_(surroundings), stop_(std::move(stop)), most_stretches_(timings ? most_stretches : 0) {}
 
 CommandTrial::~CommandTrial() = default;
 
@@ -40,12 +41,18 @@ bool CommandTrial::begin(std::int64_t batch) {
   run::RunSpec spec = spec_;
   spec.batch = {.kind = run::BatchChoice::Kind::number, .number = batch};
   Surroundings surroundings = surroundings_;
-  surroundings.returns_freed_memory = true;
   Welcome welcome;
-  welcome.limit_bytes = spec.memory_budget;
+  // A pretended GPU has just the memory that there is for tensors, so that the program can run there as it would alone.
+  if (!surroundings.on_pretended_gpu) {
+    surroundings.returns_freed_memory = true;
+    welcome.limit_bytes = spec.memory_budget;
+  }
   welcome.on_oom = run::to_string(run::OnOom::fail);
-  if (sends_batch(spec)) // and not in its command
+  welcome.hold = warm_up_steps; // it may make few in all, and waits for its question
+  if (sends_batch(spec))        // and not in its command
     welcome.batch = batch;
+  if (own_passes_)
+    surroundings.environment.emplace_back("BATCHSCOPE_PASSES", "own");
   batch_ = batch;
   program_.reset(); // its memory first
   program_ = std::make_unique<LiveProgram>(spec, surroundings, std::move(welcome), stop_);
@@ -67,17 +74,22 @@ bool CommandTrial::begin(std::int64_t batch) {
 
 /// The allocations of a step of the process that has begun.
 Answer CommandTrial::list() {
-  std::optional<Answer> answer;
-  for (int i = 0; i < lists; ++i) {
-    answer = answer_of(*program_, {.batch = batch_, .trace = true, .steps = 1, .set = false});
-    if (!answer)
-      return ended();
-    if (answer->outcome != search::Outcome::fits)
-      return *answer;
-  }
-  if (!listed_.budget)
+  std::optional<Answer> answer =
+      answer_of(*program_, {.batch = batch_, .trace = true, .steps = 1, .set = false}, lists);
+  if (!answer)
+    return ended();
+  if (answer->outcome == search::Outcome::fits && !listed_.budget)
     listed_.limit(spec_.memory_budget, *answer);
-  return *answer;
+  if (answer->outcome != search::Outcome::fits || !surroundings_.on_pretended_gpu)
+    return *std::move(answer);
+  // Steps cost little there, and what lies unused between tensors may be too much only after some of them.
+  const auto asked = answer_of(*program_, {.batch = batch_, .steps = further_steps, .set = false});
+  const Answer later = asked ? *asked : ended();
+  if (later.outcome == search::Outcome::out_of_memory)
+    return later;
+  if (later.reserved_bytes) // else it has made all its steps, or has stopped at numbers that are none
+    answer->reserved_bytes = later.reserved_bytes;
+  return *std::move(answer);
 }
 
 /// What the end of a process says of its size.
@@ -115,12 +127,25 @@ void CommandTrial::time(const Answer& listed, std::int64_t batch) {
     stretches_.erase(batch);
 }
 
+/// In a process of its own. A program may fail because its loader has gone on beyond the end of its data, so that it
+/// can be tried: it is then tried without that.
+Answer CommandTrial::try_size(std::int64_t batch) {
+  Answer answer = begin(batch) ? list() : ended();
+  if (answer.outcome != search::Outcome::error || !program_->ended() || !surroundings_.on_pretended_gpu ||
+      std::exchange(tried_own_passes_, true))
+    return answer;
+  own_passes_ = true;
+  Answer again = begin(batch) ? list() : ended();
+  own_passes_ = again.outcome != search::Outcome::error;
+  return own_passes_ ? again : answer;
+}
+
 search::Probe CommandTrial::run(const search::Proposal& proposal) {
   Answer answer;
   if (first_ && batch_ == proposal.batch)
     answer = *std::move(first_);
   else
-    answer = begin(proposal.batch) ? list() : ended();
+    answer = try_size(proposal.batch);
   first_.reset();
   answer.pid = program_->pid();
   search::Probe probe = probe_of(proposal, answer, listed_);
@@ -138,28 +163,22 @@ search::Probe CommandTrial::run(const search::Proposal& proposal) {
 std::unique_ptr<CommandTrial> open_command_trial(const run::RunSpec& spec, const Surroundings& surroundings,
                                                  std::function<bool()> stop, std::int64_t first, bool timings) {
   std::unique_ptr<CommandTrial> trial(new CommandTrial(spec, surroundings, std::move(stop), timings));
-  if (!trial->begin(first)) {
-    if (!surroundings.on_pretended_gpu)
-      return nullptr;
-    trial->first_ = trial->ended();
-    if (trial->first_->outcome == search::Outcome::out_of_memory)
-      return trial;
-    if (trial->program_->took_too_much())
-      throw Error(Error::Kind::failed, trial->first_->message);
-    throw Error(
-        Error::Kind::failed,
-        fmt::format("no step of the program could be followed on the pretended GPU: {} (numbers there are zeros "
-                    "or garbage, and NCCL, Triton and compiled extensions do not work)",
-                    trial->first_->message.empty() ? "it made too few with torch" : trial->first_->message));
-  }
-  trial->first_ = trial->list();
+  trial->first_ = trial->try_size(first);
   if (trial->first_->trace || trial->first_->outcome == search::Outcome::out_of_memory)
     return trial;
   if (!surroundings.on_pretended_gpu)
     return nullptr;
-  throw Error(Error::Kind::failed, trial->first_->message.empty()
-                                       ? "the program made too few steps on the pretended GPU"
-                                       : trial->first_->message);
+  const std::string& why = trial->first_->message;
+  if (trial->program_->took_too_much())
+    throw Error(Error::Kind::failed, why);
+  if (why.empty())
+    throw Error(Error::Kind::failed, fmt::format("the program made too few steps with torch on the pretended GPU; "
+                                                 "accepted: {} or more",
+                                                 warm_up_steps + lists));
+  throw Error(
+      Error::Kind::failed,
+      fmt::format("no step of the program could be followed on the pretended GPU: {}{}", why,
+                  why.starts_with("ended by") ? " (NCCL, Triton and compiled extensions do not work there)" : ""));
 }
 
 } // namespace batchscope::program

@@ -39,6 +39,7 @@ private:
 
   bool begin(std::int64_t batch);
   Answer list();
+  Answer try_size(std::int64_t batch);
   Answer ended() const;
   void time(const Answer& listed, std::int64_t batch);
 
@@ -47,6 +48,8 @@ private:
   const std::function<bool()> stop_;
   const std::size_t most_stretches_; ///< of a size
   std::unique_ptr<LiveProgram> program_;
+  bool own_passes_ = false; ///< its loaders end where their data end, also while a size is tried
+  bool tried_own_passes_ = false;
   std::int64_t batch_ = 0;      ///< that it has
   std::optional<Answer> first_; ///< of the size that it was opened with, until that is run
   std::optional<std::int64_t> examples_;
@@ -57,7 +60,7 @@ private:
 /// Starts the program with the size `first`, which is to be the first that is run, and lists a step. Null if it lists
 /// none (it is not attached to, or ended, or made no step in its `probe_seconds`, or only printed some): its sizes can
 /// be tried from outside only. `spec`: of a program that has the size in its command, with the budget of the search.
-/// Without `timings` a size is timed once only, for its probe. Throws Error: input for a program that cannot be
+/// Without `timings` no size is timed. Throws Error: input for a program that cannot be
 /// started; failed, "stopped", if `stop` returns true, and on a pretended GPU in the place of null.
 std::unique_ptr<CommandTrial> open_command_trial(const run::RunSpec& spec, const Surroundings& surroundings,
                                                  std::function<bool()> stop, std::int64_t first, bool timings = true);

@@ -120,6 +120,8 @@ Verdict LiveProgram::verdict() const {
 }
 
 void LiveProgram::hello(const Hello& hello) {
+  if (!hello_)
+    welcome_.step = hello.step + 1;
   hello_ = hello;
   inbox_.send(to_line(welcome_));
 }

@@ -152,6 +152,7 @@ template <typename Io> void fields(Io& io, typename Io::template Of<ProbeResult>
   io("first_seconds", event.first_seconds);
   io.nullable("peak_bytes", event.peak_bytes);
   io.nullable("room_bytes", event.room_bytes);
+  io("reserved_bytes", event.reserved_bytes);
   io("evaluation", event.evaluation);
   io("examples", event.examples);
   io("unseen", event.unseen);

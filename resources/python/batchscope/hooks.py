@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from .changes import make_changes
 from .followed import Feeds
 from .loop import Loop
 from .run import start
@@ -131,3 +132,4 @@ class Hooks:
 def install() -> None:
     """Called by sitecustomize when torch has been imported."""
     Hooks().install()
+    make_changes()

@@ -484,6 +484,7 @@ class Lightning:
     def started(self) -> None:
         """The first event of a training."""
         run, trainer = self.run, self.trainer
+        run._look_at_device()  # its module is where it will be trained
         run._describe(settings=_settings_of_lightning(trainer))
         if trainer.optimizers:
             run._know_optimizer(trainer.optimizers[0])

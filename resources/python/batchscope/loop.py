@@ -233,6 +233,9 @@ class Loop:
 
     def backward_ends(self) -> None:
         self._inside -= 1
+        tracer = self._run._tracer
+        if tracer is not None and self._inside == 0:
+            tracer.mark("forward")  # of the next batch of the step, if no update comes first
         if self._by_hand and self._inside == 0 and self.follows:
             self._updated_by_hand()
 

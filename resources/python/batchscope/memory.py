@@ -311,6 +311,10 @@ class CudaMemory:
     def allocated(self) -> int:
         return int(self._cuda.memory_allocated(self._device))
 
+    def most_reserved(self) -> int:
+        """What the allocator has had of the device's memory at most, since the program began or has asked anew."""
+        return int(self._cuda.max_memory_reserved(self._device))
+
     def read(self, peak: bool = True) -> dict[str, int]:
         del peak  # costs nothing here
         stats = self._peaks.begin(self._index)

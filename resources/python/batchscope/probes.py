@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from .run import Run
     from .sizes import Sizes
 
+_TAILS = 2  # smaller steps of a probe that may be tails
+
 
 def size_of(takes: Sequence[int]) -> int:
     """Of the micro batches of a step, if all but a smaller last one have the same; else 0."""
@@ -45,7 +47,10 @@ class Probe:
         self._steps = 0
         self._peak = 0
         self._took: Sequence[int] = ()  # examples of the micro batches of the last step, as far as they are known
-        self._most = 0  # examples of a step
+        # Of a size that stands in the command, a step is whole if it has the most examples so far: a smaller one is the
+        # tail of an epoch, unless several come, as of a program whose batches differ.
+        self._most = run._largest_step
+        self._smaller = 0
         self._traces = False  # the present step is listed
         self._room: int | None = None  # bytes
         self._seconds = 0.0  # of the steps that count
@@ -105,7 +110,7 @@ class Probe:
         """The batch of a step that is listed; 0 if it is the tail of an epoch."""
         if self._loader is not None:
             return size_of(takes)
-        return self.batch if sum(takes) >= self._most else 0
+        return self.batch if self._counts(sum(takes)) else 0
 
     @property
     def begins_size(self) -> bool:
@@ -116,8 +121,14 @@ class Probe:
         """Whether the last step was not the tail of an epoch."""
         if self._loader is not None:
             return size_of(self._took) == self._loader.batch
-        self._most = max(self._most, sum(self._took))
-        return sum(self._took) == self._most
+        if self._counts(sum(self._took)):
+            self._most = max(self._most, sum(self._took))
+            return True
+        self._smaller += 1
+        return False
+
+    def _counts(self, examples: int) -> bool:
+        return examples >= self._most or self._smaller >= _TAILS
 
     def _step_examples(self) -> int:
         passes = self._run._loop.passes if self._run._loop is not None else 1
@@ -148,6 +159,8 @@ class Probe:
             "peak_bytes": self._peak,
             "room_bytes": self._room,
         }
+        if self._loader is None and hasattr(run._account.memory, "most_reserved"):
+            answer["reserved_bytes"] = run._account.memory.most_reserved()
         evaluation = integer(self.sizes[0].get("evaluation"), 1)
         if self.fits and evaluation:
             answer.update(TriedEvaluation(run, evaluation).run(bool(self.sizes[0].get("trace"))))

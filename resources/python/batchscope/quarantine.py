@@ -2,8 +2,8 @@
 """Keeps what a program does while it is only tried away from the user: its files, and the trackers that it reports to.
 
 Files go to the folder of the trial (overlay.py), those of libraries that open them themselves, too, as far as they are
-known here: torch, safetensors, SQLite, OpenCV. Trackers are off. What another program does that this one starts, and
-what other libraries write on their own (HDF5, Parquet), is not held back.
+known here: torch, safetensors, SQLite, OpenCV, and what pyarrow maps. Trackers are off. What another program does that
+this one starts, and what other libraries write on their own (HDF5, pyarrow), is not held back.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class Quarantine:
             "torch": self._torch,
             "safetensors": self._safetensors,
             "sqlite3": lambda module: self._written(module, "connect", "database", keep=True),
+            "pyarrow": lambda module: self._read(module, "memory_map", "path"),
             "cv2": lambda module: self._written(module, "imwrite", "filename"),
             "wandb": lambda module: _call_with(module, "init", mode="disabled"),
             "mlflow": lambda module: _do_nothing(module, "set_tracking_uri"),

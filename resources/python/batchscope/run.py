@@ -75,6 +75,7 @@ class Run:
     _loop: Loop | None = None
     _reports_itself = False
     _talks_at = 0.0  # seconds of the run, before which steps of a loop need not
+    _largest_step = 0  # examples of the largest step so far
     _watched_takes: Sequence[int] = ()  # examples of the batches of such a step, if they cannot be changed
 
     def __init__(
@@ -446,23 +447,37 @@ class Run:
         self._account.know(model)
         if self.active:
             self._updates.wait_for(self._account.owns, self._know_optimizer)
-        device = self._account.device or torch.device("cpu")
         norms = torch.nn.modules.batchnorm._BatchNorm
         if not isinstance(model, EveryModule):
             self._never_split = self._never_split or why_never_split(model)
             self._describe(can=("rate",) if self._never_split else ("rate", "split", "trace"))
         self._describe(
             torch=torch.__version__,
-            device=str(device),
             parameters=sum(p.numel() for p in model.parameters()),
             batch_norm=any(isinstance(module, norms) for module in model.modules()),
         )
+        self._know_device()
+
+    def _know_device(self) -> None:
+        """Of the newest model, whose memory is measured from now on."""
+        import torch
+
+        device = self._account.device or torch.device("cpu")
+        self._describe(device=str(device))
         if device.type == "cuda":
             properties = torch.cuda.get_device_properties(device)
             self._describe(device_name=properties.name, device_bytes=properties.total_memory)
         if self.active:
             self._account.measure(self._budget.closed_bytes)
             self._memory.apply_limit()
+
+    def _look_at_device(self) -> None:
+        """A model may have been moved since it was known."""
+        device = self._account.device if self._account.models else None
+        if device is not None and self._about.get("device") != str(device):
+            if self._memory.told is not None:  # a limit of the device that it was on before
+                self._memory.want_limit(self._memory.told)
+            self._know_device()
 
     def _know_optimizer(self, optimizer: Any) -> None:
         if not self._updates.know(optimizer):
@@ -636,6 +651,8 @@ class Run:
     # ---- a step ----
 
     def _step_done(self, values: dict[str, Any]) -> None:
+        if self._step == 0:
+            self._look_at_device()
         self._greet()
         self._step += 1
         if self._tracer is not None:
@@ -673,6 +690,7 @@ class Run:
         takes, self._takes = self._takes, []
         sizes = self._loader._series()
         self._examples = sizes["examples_seen"]
+        self._largest_step = max(self._largest_step, sum(takes))
         sizes["takes"], sizes["effective_batch"] = takes, self._loader.total_of(takes)
         return sizes
 
@@ -681,6 +699,7 @@ class Run:
         takes = self._watched_takes
         if not takes or self._loop is None:
             return known({"batch": self._watched_batch})
+        self._largest_step = max(self._largest_step, sum(takes))
         return {"takes": takes, "batch": takes[0], "accumulate": len(takes), "examples_seen": self._loop.seen}
 
     def _promote(self) -> None:
@@ -698,7 +717,6 @@ class Run:
         asks = (
             self._asks_at is not None
             and self._step >= self._asks_at
-            and self._loader is not None
             and self._probe is None
             and self._link.connected
         )
@@ -843,6 +861,7 @@ class Run:
         self._save = bool(message.get("save"))
 
     def _take_probe(self, message: Message) -> None:
+        self._answered, self._late = True, False
         sizes = sizes_in(message)
         if sizes and (self._loader is not None or "trace" in self._can):
             own = 0 if self._loader is None else self._loader.batch
@@ -918,6 +937,14 @@ class Run:
     # ---- its end ----
 
     def _at_exit(self) -> None:
+        try:
+            self._say_how_it_ended()
+        finally:
+            if self._tracer is not None:  # torch ends badly while it profiles
+                with contextlib.suppress(Exception):
+                    self._tracer.finish(0)
+
+    def _say_how_it_ended(self) -> None:
         if self._loop is not None:
             self._loop.end()
         error = getattr(sys, "last_value", None)

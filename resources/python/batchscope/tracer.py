@@ -44,6 +44,7 @@ class _Profile:
     def __init__(self) -> None:
         import torch
 
+        self.in_use: int | None = None  # of all tensors as it begins, if that is known
         self._torch = torch
         self._profile = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True)
         self._profile.start()
@@ -88,6 +89,8 @@ class _History:
         if self._own:
             self._memory._record_memory_history(context=None, clear_history=True)
         self._before = 0 if self._own else len(self._entries())
+        # What was asked for, as in the entries.
+        self.in_use: int | None = self._memory.memory_stats(self._index).get("requested_bytes.all.current")
 
     def _entries(self) -> list[Any]:
         traces: list[Any] = self._memory._snapshot()["device_traces"]
@@ -139,19 +142,31 @@ class Tracer:
         events: list[Any] = []
         phases: list[list[Any]] = []
         count = 0
+        live = highest = 0  # bytes beyond those that the step began with
+        left_over = before_peak = 0  # of the step before, freed until now, but for what is marked; until the peak
         for when, address, size in allocations:
             while marks and marks[0][0] <= when:
                 phase, _, freed = marks.pop(0)[1].partition(" ")
                 if freed:
                     events.append([int(freed)])
+                    left_over -= int(freed)
                 else:
                     phases.append([len(events), phase])
             if size > 0:
                 count += 1
                 blocks[address] = count
                 events.append(size)
-            elif address in blocks:  # else it is no part of what the step begins with, or is marked
+            elif address in blocks:
                 events.append(-blocks.pop(address))
+            else:
+                left_over -= size
+            live += size
+            if live > highest:
+                highest, before_peak = live, left_over
+        if self._seen.in_use is not None:
+            # What else the program keeps; what was left over from the step before is not there any more at the peak.
+            known = sum(self._start_by.values())
+            self._start_by["workspace"] = max(0, self._seen.in_use - known - max(0, before_peak))
         if not any(phase == "forward" for _, phase in phases):  # of a loop that nobody tells of it
             phases.insert(0, [0, "forward"])
         return {

@@ -35,7 +35,7 @@ os._exit(0)
 """
 
 
-def run(code, card="memory=8000000000"):
+def run(code, card="memory=8000000000", more=None):
     """What a Python program with torch prints that sees this card."""
     environment = {
         **os.environ,
@@ -43,6 +43,7 @@ def run(code, card="memory=8000000000"):
         "LD_LIBRARY_PATH": LIBRARIES,
         "LD_PRELOAD": os.path.join(LIBRARIES, "libbatchscope_pretended_gpu.so"),
         "BATCHSCOPE_PRETENDED_GPU": card,
+        **(more or {}),
     }
     environment.pop("CUDA_VISIBLE_DEVICES", None)  # which hides all from this process
     child = subprocess.run([sys.executable, "-c", TRAINING + textwrap.dedent(code) + END], env=environment, text=True,
@@ -67,6 +68,66 @@ class OnAPretendedGpu(unittest.TestCase):
         """, "capability=90")
         self.assertEqual(printed, "128\n")
 
+    def test_kernels_that_ask_what_the_card_has(self):
+        printed = run("""
+            print(torch.randn(800, 1000, device="cuda").topk(5).values.shape[1])
+        """)
+        self.assertEqual(printed, "5\n")
+
+    def test_changes_save_what_those_of_a_program_do(self):
+        """Each change made by the client against the same written into the program."""
+        code = """
+            import contextlib, sys
+            from torch.utils.checkpoint import checkpoint
+            from batchscope import changes
+
+            class Block(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.inner = torch.nn.Sequential(torch.nn.Linear(256, 1024), torch.nn.GELU(),
+                                                     torch.nn.Linear(1024, 256))
+                def forward(self, x):
+                    return x + self.inner(x)
+
+            class Net(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.blocks = torch.nn.ModuleList(Block() for _ in range(6))
+                def forward(self, x):
+                    for block in self.blocks:
+                        own = OWN == "checkpointing"
+                        x = checkpoint(block, x, use_reentrant=False) if own else block(x)
+                    return x
+
+            changes.make_changes()
+            net = Net().cuda()
+            optimizer = torch.optim.AdamW(net.parameters())
+            for _ in range(4):
+                optimizer.zero_grad()
+                own = torch.autocast("cuda", torch.bfloat16) if OWN == "mixed" else contextlib.nullcontext()
+                with own:
+                    loss = net(torch.randn(4096, 256, device="cuda")).square().mean()
+                loss.backward()
+                optimizer.step()
+            state = sum(t.untyped_storage().nbytes() for s in optimizer.state.values() for t in s.values()
+                        if hasattr(t, "untyped_storage") and t.is_cuda)
+            print(torch.cuda.max_memory_allocated(), state)
+        """
+
+        def taken(own, changes):
+            environment = {"BATCHSCOPE_CHANGES": changes, "BATCHSCOPE_TRIAL": "it is thrown away"}
+            printed = run(f"OWN = {own!r}\n" + textwrap.dedent(code), more=environment).split()
+            return [int(number) for number in printed]
+
+        plain, state = taken("", "")
+        for name in ("mixed", "checkpointing"):
+            own, changed = taken(name, "")[0], taken("", name)[0]
+            self.assertEqual(changed, own)
+            self.assertLess(changed, 0.9 * plain)
+        changed, small = taken("", "adam8bit")
+        self.assertLess(changed, plain)
+        self.assertLess(small, 0.27 * state)  # two bytes and a share of the scales in the place of eight
+
     def test_the_list_of_a_step_has_its_peak(self):
         """Of what is asked for: blocks of the allocator may be larger."""
         printed = run("""
@@ -90,6 +151,26 @@ class OnAPretendedGpu(unittest.TestCase):
                 print(highest == of_tensors, torch._C._cuda_isHistoryEnabled())
         """)
         self.assertEqual(printed, "True False\n" * 2)
+
+    def test_what_else_the_program_keeps_is_in_the_list(self):
+        printed = run("""
+            net, optimizer = training()
+            average = {name: tensor.clone() for name, tensor in net.state_dict().items()}
+            frozen = torch.zeros(1 << 20, device="cuda")
+            inputs = None
+            def own_step():
+                global inputs
+                inputs = torch.randn(64, 512, device="cuda")  # those of the step before are kept until now
+                optimizer.zero_grad()
+                net(inputs).square().mean().backward()
+                optimizer.step()
+            own_step()
+            torch.cuda.reset_peak_memory_stats()
+            message = tracer.trace(own_step, 64, net, optimizer)
+            parameters = sum(p.numel() * 4 for p in net.parameters())
+            print(message["start_by"]["workspace"] - parameters - (4 << 20))
+        """)
+        self.assertLess(abs(int(printed)), 100)
 
     def test_a_recording_of_the_program_goes_on(self):
         printed = run("""

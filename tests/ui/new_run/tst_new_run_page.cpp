@@ -20,20 +20,6 @@ class TestNewRunPage : public QObject {
   Q_OBJECT
 
 private Q_SLOTS:
-  void a_command_leads_to_the_cards() {
-    for (const FormKind kind : {FormKind::network, FormKind::program}) {
-      NewRunHere here(kind);
-      const QList<QAction*> actions = here.page.page_actions();
-      const auto found = std::find_if(actions.begin(), actions.end(),
-                                      [](const QAction* action) { return action->text() == "Will it fit on a GPU?"; });
-      QVERIFY(found != actions.end());
-      (*found)->trigger();
-      const char* name = kind == FormKind::network ? "fit-into" : "fit-card";
-      QTRY_COMPARE(here.page.focusWidget(), here.page.findChild<QComboBox*>(name));
-      QTRY_VERIFY(!here.page.findChild<QComboBox*>(name)->visibleRegion().isEmpty());
-    }
-  }
-
   void buttons_that_a_narrow_window_leaves_out_do_not_keep_it_wide() {
     for (const FormKind kind : {FormKind::network, FormKind::program}) {
       NewRunHere here(kind);

@@ -8,10 +8,10 @@
 #include <QUndoStack>
 
 #include "core/program/process/client.h"
+#include "ui/memory/fit_card.h"
 #include "ui/new_run/client_card.h"
 #include "ui/new_run/command_card.h"
 #include "ui/new_run/command_edit.h"
-#include "ui/new_run/fit_card.h"
 #include "ui/new_run/new_run_here.h"
 
 #include "test_program.h"
@@ -95,7 +95,8 @@ private Q_SLOTS:
     start->click();
     QCOMPARE(start->text(), QString("Stop"));
     QTRY_VERIFY_WITH_TIMEOUT(here.bench->engine().idle(), 300'000);
-    QVERIFY2(said().contains("largest batch size on t4"), qPrintable(said()));
+    QVERIFY2(said().contains("fits on t4") && said().contains("largest batch size"), qPrintable(said()));
+    QVERIFY2(said().contains("activation checkpointing"), qPrintable(said()));
     QVERIFY2(said().contains("activations"), qPrintable(said()));
     QVERIFY(!here.bench->engine().jobs().back()->stores());
 

@@ -48,7 +48,7 @@ private Q_SLOTS:
       QVERIFY2(QFile::exists(":/batchscope/icons/" + page->icon() + ".svg"), qPrintable(page->icon()));
     }
     // As the workbench asks for them.
-    QCOMPARE(keys, QStringList({"runs", "new-run", "find", "live", "schedule", "sweep", "compare", "advice"}));
+    QCOMPARE(keys, QStringList({"runs", "new-run", "fit", "find", "live", "schedule", "sweep", "compare", "advice"}));
   }
 
   void eachIsShownAlone() {

@@ -1,4 +1,4 @@
-#include "ui/advice/choice_row.h"
+#include "ui/widgets/choice_row.h"
 
 #include <QButtonGroup>
 #include <QPushButton>
