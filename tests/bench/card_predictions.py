@@ -62,6 +62,11 @@ BERT = textwrap.dedent("""
 """)
 
 
+def on_card(place, card, python=False):
+    """As on_pretended(), also below a program that sees no GPU."""
+    return {**on_pretended(place, card, python), "CUDA_VISIBLE_DEVICES": "0"}
+
+
 def predictions(place):
     print(f"{'model':46} {'training':14} {'card':10} {'batch':>5} {'predicted':>15} {'allocated':>15} {'off':>9}")
     worst = 0.0
@@ -69,7 +74,7 @@ def predictions(place):
         for name, options in SETTINGS.items():
             card = list(CARDS)[(number + len(name)) % len(CARDS)]
             asked = ["--model", model, "--data", data, "--batch", str(batch), *options]
-            runs = Runs(place, on_pretended(place, CARDS[card]))
+            runs = Runs(place, on_card(place, CARDS[card]))
             predicted = Runs(place).json("estimate", "--for", card, *asked)["total_bytes"]
             made = runs.train(model, data, "--batch", str(batch), "--steps", "4", "--on-oom", "fail", *options)
             allocated = made["peak_bytes"]
@@ -89,7 +94,7 @@ def published(place):
         opened.write(BERT)
     for (batch, parts, checkpointing), told in PUBLISHED.items():
         eager, fused = (torch_program(place, file, str(batch), str(parts), str(checkpointing), attention,
-                                      environment=on_pretended(place, card, python=True))
+                                      environment=on_card(place, card, python=True))
                         for attention in ("eager", "sdpa"))
         name = f"{batch} x {parts}" + (" c" if checkpointing else "")
         print(f"{name:8} {told:10,} {eager['reserved'] >> 20:16,} {eager['allocated'] >> 20:17,} "

@@ -197,11 +197,11 @@ private Q_SLOTS:
     bench_->propose_run(spec);
     QTRY_VERIFY(pages_[1]->isVisible());
     QTest::keyClick(qApp->focusWidget(), Qt::Key_Return, Qt::ControlModifier);
-    QTRY_VERIFY(pages_[3]->isVisible());
+    QTRY_VERIFY(pages_[4]->isVisible());
     QTRY_VERIFY_WITH_TIMEOUT(bench_->current() && bench_->current()->running(), patience_ms);
-    QTRY_VERIFY(pages_[3]->findChild<LinkedPlots*>()->isVisible());
+    QTRY_VERIFY(pages_[4]->findChild<LinkedPlots*>()->isVisible());
     QWidget* focus = qApp->focusWidget();
-    QVERIFY2(focus != nullptr && focus == pages_[3]->focusProxy(),
+    QVERIFY2(focus != nullptr && focus == pages_[4]->focusProxy(),
              focus ? qPrintable(QString(focus->metaObject()->className()) + " " + focus->objectName()) : "nothing");
     QTest::keyClick(focus, Qt::Key_Space);
     QTRY_VERIFY_WITH_TIMEOUT(bench_->current()->paused(), patience_ms);
