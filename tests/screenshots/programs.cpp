@@ -88,7 +88,7 @@ void take_fit(Workbench& bench, Photographer& photographer) {
   bench.propose_run(program({python.toStdString(), BATCHSCOPE_SOURCE_DIR "/tests/gpu/training.py", "loop", "wide_gpt",
                              "{batch}", "1000000", "cuda:0"},
                             32));
-  photographer.find<QPushButton>("fit-start")->click();
+  photographer.page("new-run")->findChild<QPushButton*>("fit-start")->click();
   until("the sizes of a program on a card", [&] { return bench.engine().idle(); });
   photographer.take_sizes("new-run", "program-fit");
 }

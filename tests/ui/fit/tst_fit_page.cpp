@@ -28,11 +28,9 @@ private Q_SLOTS:
   void init() {
     here_ = std::make_unique<WorkbenchHere>();
     page_ = std::make_unique<FitPage>(**here_);
-    page_->restore({{"transformer", QJsonObject{{"layers", "2"},
-                                                {"width", "128"},
-                                                {"heads", "4"},
-                                                {"vocabulary", "1000"},
-                                                {"sequence", "64"}}}});
+    page_->restore(
+        {{"transformer",
+          QJsonObject{{"layers", "2"}, {"width", "128"}, {"heads", "4"}, {"vocabulary", "1000"}, {"sequence", "64"}}}});
     page_->resize(1200, 900);
     page_->show();
   }
