@@ -96,9 +96,10 @@ int estimate_on_card(const EstimateOptions& options, run::RunSpec spec, const es
   const auto control = std::make_shared<run::JobControl>();
   const InterruptGuard guard(*control);
   try {
-    const auto [probes, examples] =
-        program::try_on_card(spec, card, options.program.surroundings(), estimated_batches(options.batch),
-                             [&] { return control->stopping(); });
+    const auto probes =
+        program::try_on_card(spec, card, options.program.surroundings(), estimated_batches(options.batch), [&] {
+          return control->stopping();
+        }).probes;
     Json answer{{"method", "pretended-card"}, {"for", json_of(card)}, {"sizes", Json::array()}};
     for (const search::Probe& probe : probes)
       answer["sizes"].push_back(size_json(probe));

@@ -243,9 +243,10 @@ int find_of_program_for(const FindOptions& options, run::RunSpec spec, const Con
       return exit_status::interrupted;
     }
     if (!result.interrupted && options.no_changes->count() == 0)
-      savings = program::savings_on_card(
+      program::savings_on_card(
           spec, card, options.program.surroundings(), result, search_options.stop,
           [&](const program::CardSaving& saving) {
+            savings.push_back(saving);
             display.say(fmt::format("with {}: largest about {}", saving.title, count_or_dash(saving.largest)));
           });
   }

@@ -102,18 +102,8 @@ void AdvicePage::make_actions() {
 }
 
 QWidget* AdvicePage::make_header() {
-  auto* header = new QWidget(this);
-  auto* row = new QHBoxLayout(header);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(gap);
-  auto* what = new ElidedLabel(Qt::ElideRight, header);
-  what->setProperty("kind", QStringLiteral("dimmed"));
-  what->setText(tr("what documents and papers say, each row with its source"));
-  row->addWidget(page_title(tr("Advice"), header));
-  row->addWidget(what, 1);
-  row->addWidget(bind(plain_button({}, header), copy_));
-  row->addWidget(bind(filled_button({}, header), use_));
-  return header;
+  return page_header(tr("Advice"), tr("what documents and papers say, each row with its source"),
+                     {bind(plain_button({}, this), copy_), bind(filled_button({}, this), use_)}, this);
 }
 
 QWidget* AdvicePage::make_left() {

@@ -436,6 +436,12 @@ Job* Engine::working() const {
   return nullptr;
 }
 
+QString Engine::activity_of(const Job& job) const {
+  const Job* before = working();
+  return job.state() == Job::State::waiting && before ? tr("Queued until \"%1\" has ended.").arg(before->title())
+                                                      : job.activity();
+}
+
 bool Engine::idle() const {
   return std::all_of(jobs_.begin(), jobs_.end(), [](const Job* job) { return job->over(); });
 }

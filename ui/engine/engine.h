@@ -189,7 +189,9 @@ public:
   Job* fit(const run::RunSpec& spec, const QString& card);
 
   const QList<Job*>& jobs() const { return jobs_; } ///< oldest first
-  Job* working() const;                             ///< the current one, or null
+  Job* working() const;
+  /// What the job does, or which one it waits for.
+  QString activity_of(const Job& job) const; ///< the current one, or null
   bool idle() const;
   /// Cancels all jobs; emits idle_now() once the worker is idle.
   void cancel_all();

@@ -59,16 +59,7 @@ FitPage::FitPage(Workbench& workbench, QWidget* parent)
 }
 
 QWidget* FitPage::make_header() {
-  auto* header = new QWidget(this);
-  auto* row = new QHBoxLayout(header);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(gap);
-  auto* what = new ElidedLabel(Qt::ElideRight, header);
-  what->setProperty("kind", QStringLiteral("dimmed"));
-  what->setText(tr("on a GPU that need not be here; nothing is trained or stored"));
-  row->addWidget(page_title(tr("Will it fit?"), header));
-  row->addWidget(what, 1);
-  return header;
+  return page_header(tr("Will it fit?"), tr("on a GPU that need not be here; nothing is trained or stored"), {}, this);
 }
 
 QWidget* FitPage::make_question() {

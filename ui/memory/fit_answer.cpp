@@ -56,7 +56,6 @@ FitAnswer answer_of(const estimate::CardFit& fit, const std::vector<estimate::Sa
   FitAnswer answer;
   answer.batch = fit.batch;
   answer.peak = fit.forecast.at(fit.batch);
-  answer.usable_bytes = fit.forecast.budget_bytes;
   answer.largest = fit.forecast.largest;
   answer.safe = fit.forecast.safe;
   if (fit.steps)
@@ -74,7 +73,6 @@ FitAnswer answer_of(const estimate::Transformer& model, const estimate::Training
   const auto usable = static_cast<double>(target.usable_bytes());
   answer.batch = static_cast<std::int64_t>(training.batch);
   answer.peak = peak_of(estimate::by_formula(model, training), answer.batch);
-  answer.usable_bytes = target.usable_bytes();
   if (const auto most = estimate::max_batch(estimate::by_formula, model, training, usable); most > 0)
     answer.largest = most;
   answer.method = text("By formula: BatchScope's trainer cannot train this, so it was not tried.");
@@ -82,13 +80,11 @@ FitAnswer answer_of(const estimate::Transformer& model, const estimate::Training
   return answer;
 }
 
-FitAnswer answer_of(const search::SearchResult& found, const std::vector<program::CardSaving>& savings,
-                    const estimate::Target& target) {
+FitAnswer answer_of(const search::SearchResult& found, const std::vector<program::CardSaving>& savings) {
   FitAnswer answer;
   answer.batch = found.largest.value_or(1);
   if (found.memory)
     answer.peak = found.memory->at(answer.batch);
-  answer.usable_bytes = target.usable_bytes();
   answer.largest = found.largest;
   answer.safe = found.safe;
   for (const search::Probe& probe : found.probes)

@@ -19,7 +19,6 @@ struct FitAnswer {
 
   std::int64_t batch = 1;         ///< that was asked about; else the largest, or 1
   predict::PeakCurve::Point peak; ///< with that batch; without bytes if that is not known
-  std::uint64_t usable_bytes = 0; ///< of the GPU, by tensors
   std::optional<std::int64_t> largest, safe;
   std::optional<std::uint64_t> reserved_bytes; ///< at the largest batch
   QString method;                              ///< one sentence
@@ -34,7 +33,6 @@ FitAnswer answer_of(const estimate::CardFit& fit, const std::vector<estimate::Sa
 FitAnswer answer_of(const estimate::Transformer& model, const estimate::Training& training,
                     const estimate::Target& target);
 /// Of a program of the user's own.
-FitAnswer answer_of(const search::SearchResult& found, const std::vector<program::CardSaving>& savings,
-                    const estimate::Target& target);
+FitAnswer answer_of(const search::SearchResult& found, const std::vector<program::CardSaving>& savings);
 
 } // namespace batchscope::ui

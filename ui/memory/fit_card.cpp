@@ -105,7 +105,7 @@ void FitCard::show_answer(const FitAnswer& answer, const estimate::Target& card,
   show_parts(true);
   set_title(verdict_text(answer, QString::fromStdString(card.name)));
   if (answer.peak.bytes > 0)
-    parts_->show_peak(answer.peak, answer.usable_bytes);
+    parts_->show_peak(answer.peak, card.usable_bytes());
   parts_->setVisible(answer.peak.bytes > 0);
   QList<FactList::Fact> facts{{tr("largest batch size"), size_text(answer.largest), {}, !answer.largest}};
   if (answer.safe)

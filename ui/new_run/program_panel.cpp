@@ -103,19 +103,12 @@ void ProgramPanel::test() {
   Q_EMIT testing_changed();
 }
 
-/// What it does, or waits for.
-QString ProgramPanel::waiting_text(const Job& job) const {
-  const Job* before = workbench_.engine().working();
-  return job.state() == Job::State::waiting && before ? tr("Queued until \"%1\" has ended.").arg(before->title())
-                                                      : job.activity();
-}
-
 void ProgramPanel::show_job() {
   if (!job_)
     return;
   const Job& job = *job_;
   if (!job.over())
-    return test_->show_working(waiting_text(job));
+    return test_->show_working(workbench_.engine().activity_of(job));
   disconnect(job_, nullptr, this, nullptr);
   job_ = nullptr;
   tried_ = job.tried();

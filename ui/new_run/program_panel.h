@@ -39,7 +39,6 @@ private:
   void ask_for_folder();
   void show_job();
   void show_ladder();
-  QString waiting_text(const Job& job) const;
   QString placeholder_hint() const;
 
   Workbench& workbench_;

@@ -65,9 +65,9 @@ void RunPanel::lay_out(QWidget* below, const QList<QWidget*>& side) {
     side_column->addWidget(card);
   side_column->addWidget(help_);
   side_column->addStretch();
-  beside_ = scrolled(beside, this);
-  beside_->setFixedWidth(Theme::lines(side_lines));
-  row->addWidget(beside_);
+  auto* side_scroll = scrolled(beside, this);
+  side_scroll->setFixedWidth(Theme::lines(side_lines));
+  row->addWidget(side_scroll);
 }
 
 } // namespace batchscope::ui

@@ -40,7 +40,6 @@ protected:
 private:
   SpecForm* form_;
   QScrollArea* scroll_ = nullptr;
-  QScrollArea* beside_ = nullptr;
   FieldHelp* help_;
 };
 

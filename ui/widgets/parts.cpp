@@ -116,6 +116,22 @@ QLabel* page_title(const QString& text, QWidget* parent) {
   return label_of_kind("title", text, parent);
 }
 
+QWidget* page_header(const QString& title, const QString& caption, const QList<QWidget*>& buttons, QWidget* parent) {
+  constexpr int gap = 10;
+  auto* header = new QWidget(parent);
+  auto* row = new QHBoxLayout(header);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(gap);
+  auto* what = new ElidedLabel(Qt::ElideRight, header);
+  what->setProperty("kind", QStringLiteral("dimmed"));
+  what->setText(caption);
+  row->addWidget(page_title(title, header));
+  row->addWidget(what, 1);
+  for (QWidget* button : buttons)
+    row->addWidget(button);
+  return header;
+}
+
 QLabel* dimmed_label(const QString& text, QWidget* parent) {
   return label_of_kind("dimmed", text, parent);
 }

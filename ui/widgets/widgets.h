@@ -124,6 +124,8 @@ public:
 QPushButton* filled_button(const QString& text, QWidget* parent = nullptr);
 QPushButton* plain_button(const QString& text, QWidget* parent = nullptr);
 QLabel* page_title(const QString& text, QWidget* parent = nullptr);
+/// Above a page: its title, what it is about, and its buttons.
+QWidget* page_header(const QString& title, const QString& caption, const QList<QWidget*>& buttons, QWidget* parent);
 QLabel* dimmed_label(const QString& text, QWidget* parent = nullptr);
 /// A short line in a series' colour and dashes, as in a plot's legend.
 QPixmap line_sample(const Theme& theme, int series, const QSize& size, double ratio);

@@ -45,10 +45,9 @@ void ProgramFit::show() {
   const Job& job = *job_;
   QString working;
   if (!job.over()) {
-    const Job* before = workbench_.engine().working();
-    working = job.state() == Job::State::waiting && before ? tr("Queued until \"%1\" has ended.").arg(before->title())
-              : job.activity().isEmpty()                   ? tr("Starting the program…")
-                                                           : job.activity();
+    working = workbench_.engine().activity_of(job);
+    if (working.isEmpty())
+      working = tr("Starting the program…");
   } else {
     disconnect(job_, nullptr, this, nullptr);
     job_ = nullptr;
@@ -65,7 +64,7 @@ void ProgramFit::show() {
 
 void ProgramFit::show_answer(const Job::Fitted& fitted, const QString& working) {
   const estimate::Target card = estimate::parse_target(on_.toStdString(), "--for");
-  card_.show_answer(answer_of(fitted.found, fitted.savings, card), card, working);
+  card_.show_answer(answer_of(fitted.found, fitted.savings), card, working);
 }
 
 } // namespace batchscope::ui

@@ -101,27 +101,21 @@ bool is_worth_it(const CardSaving& saving, const std::optional<std::uint64_t>& b
 
 } // namespace
 
-std::vector<CardSaving> savings_on_card(const run::RunSpec& spec, const estimate::Target& card,
-                                        const Surroundings& surroundings, const search::SearchResult& found,
-                                        const std::function<bool()>& stop,
-                                        const std::function<void(const CardSaving&)>& on_saving) {
+void savings_on_card(const run::RunSpec& spec, const estimate::Target& card, const Surroundings& surroundings,
+                     const search::SearchResult& found, const std::function<bool()>& stop,
+                     const std::function<void(const CardSaving&)>& on_saving) {
   const std::int64_t batch = found.largest.value_or(1);
   const auto before = peak_at(found, batch);
   std::vector<Change> tried(changes.begin(), changes.end());
   if (!found.largest)
     tried.push_back(all);
-  std::vector<CardSaving> savings;
   for (const Change& change : tried) {
     const CardSaving saving = try_change(change, spec, card, surroundings, batch, stop);
     if (stop && stop())
-      break;
-    if (!is_worth_it(saving, before))
-      continue;
-    savings.push_back(saving);
-    if (on_saving)
+      return;
+    if (is_worth_it(saving, before))
       on_saving(saving);
   }
-  return savings;
 }
 
 } // namespace batchscope::program

@@ -23,9 +23,8 @@ struct CardSaving {
 /// Tries the usual changes at the largest size of `found`, an answer of find_on_card(), or with one example if none
 /// fits; then also all of them together. Those that save less than 2 % are left out: the program may have them already.
 /// Two processes for each; `stop` ends it with what there is. `on_saving` is called for each when it is known.
-std::vector<CardSaving> savings_on_card(const run::RunSpec& spec, const estimate::Target& card,
-                                        const Surroundings& surroundings, const search::SearchResult& found,
-                                        const std::function<bool()>& stop,
-                                        const std::function<void(const CardSaving&)>& on_saving);
+void savings_on_card(const run::RunSpec& spec, const estimate::Target& card, const Surroundings& surroundings,
+                     const search::SearchResult& found, const std::function<bool()>& stop,
+                     const std::function<void(const CardSaving&)>& on_saving);
 
 } // namespace batchscope::program
