@@ -17,8 +17,11 @@ namespace {
 
 /// Of a size: the first list has one-time allocations of the lister itself.
 constexpr int lists = 2;
-constexpr std::int64_t further_steps = 16; ///< on a pretended GPU
-constexpr std::int64_t least_timed = 3;    ///< steps of a stretch
+/// On a pretended GPU, of a size that leaves less than this fraction of the memory free: what lies unused between
+/// tensors may be too much only after some steps.
+constexpr double near_the_limit = 0.3;
+constexpr std::int64_t further_steps = 16;
+constexpr std::int64_t least_timed = 3; ///< steps of a stretch
 constexpr std::size_t most_stretches = 3;
 /// After so long two stretches of a size are enough, and then one.
 constexpr double two_are_enough = 3, one_is_enough = 12;
@@ -75,21 +78,27 @@ bool CommandTrial::begin(std::int64_t batch) {
 /// The allocations of a step of the process that has begun.
 Answer CommandTrial::list() {
   std::optional<Answer> answer =
-      answer_of(*program_, {.batch = batch_, .trace = true, .steps = 1, .set = false}, lists);
+      answer_of(*program_, {.batch = batch_, .trace = true, .steps = 1, .set = false, .repeat = true}, lists);
   if (!answer)
     return ended();
   if (answer->outcome == search::Outcome::fits && !listed_.budget)
     listed_.limit(spec_.memory_budget, *answer);
-  if (answer->outcome != search::Outcome::fits || !surroundings_.on_pretended_gpu)
+  if (answer->outcome != search::Outcome::fits || !is_near_the_limit(*answer))
     return *std::move(answer);
-  // Steps cost little there, and what lies unused between tensors may be too much only after some of them.
-  const auto asked = answer_of(*program_, {.batch = batch_, .steps = further_steps, .set = false});
+  const auto asked = answer_of(*program_, {.batch = batch_, .steps = further_steps, .set = false, .repeat = true});
   const Answer later = asked ? *asked : ended();
   if (later.outcome == search::Outcome::out_of_memory)
     return later;
   if (later.reserved_bytes) // else it has made all its steps, or has stopped at numbers that are none
     answer->reserved_bytes = later.reserved_bytes;
   return *std::move(answer);
+}
+
+bool CommandTrial::is_near_the_limit(const Answer& answer) const {
+  if (!surroundings_.on_pretended_gpu)
+    return false;
+  return !answer.reserved_bytes || !spec_.memory_budget ||
+         static_cast<double>(*answer.reserved_bytes) > (1 - near_the_limit) * static_cast<double>(*spec_.memory_budget);
 }
 
 /// What the end of a process says of its size.

@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from .again import Again
 from .division import Unknown, with_size
 from .foresight import limit_of, within
 from .loader import Loader
@@ -65,6 +66,7 @@ class FollowedLoader(Loader):
         own_length = os.environ.get("BATCHSCOPE_PASSES") == "own"
         self._longest = len(dataloader) if own_length else sys.maxsize
         self._asked = self._batch, self._accumulate  # what was asked for, which may have to wait
+        self._again = Again() if os.environ.get("BATCHSCOPE_TRIAL") else None
 
     def _of_sampler(self) -> int:
         return len(self.sampler) * self._sharers
@@ -184,6 +186,17 @@ class FollowedLoader(Loader):
         self.seen_in_epoch += size
         self.last_total = size
         return self._fetch(size)[0]
+
+    def _fetch(self, size: int) -> tuple[Any, Any]:
+        again, probe = self._again, self._run._probe
+        if again is None:
+            return super()._fetch(size)
+        repeated = again.batch(size) if probe is not None and probe.repeats else None
+        if repeated is not None:
+            return repeated
+        part, examples = super()._fetch(size)
+        again.saw(size, part, examples)
+        return part, examples
 
     def _next_sizes(self) -> list[int]:
         parts = self._parts
