@@ -11,8 +11,8 @@ _ENOUGH = 3  # batches that show that all have the same shapes
 
 
 class Again:
-    """The last batch in the place of new ones, if all so far had its shapes: to read and decode examples would take most
-    of the time of a step that computes nothing.
+    """The last batch in the place of new ones, if all so far had its shapes: to read and decode examples would take
+    most of the time of a step that computes nothing.
     """
 
     def __init__(self) -> None:
