@@ -348,6 +348,40 @@ private Q_SLOTS:
     QVERIFY2(by["activations"].toDouble() + by["batch"].toDouble() > 7 * outputs, estimated.shown());
   }
 
+  /// Of a size near the limit a program reads some batches if they have the same shapes, else all: the 13th would be
+  /// too much. What it takes out of a batch is in the next one.
+  void batchesOfTheSameShapesAreReadOnce_data() {
+    QTest::addColumn<QString>("columns");
+    QTest::addColumn<bool>("are_alike");
+    QTest::newRow("alike") << "64" << true;
+    QTest::newRow("of two lengths") << "64 if index < 10 * 4 else 65" << true; // they differ too late
+    QTest::newRow("of many lengths") << "64 + index // 4" << false;
+  }
+  void batchesOfTheSameShapesAreReadOnce() {
+    QFETCH(QString, columns);
+    QFETCH(bool, are_alike);
+    const CliProgram program;
+    const QString code = "import sys, torch\n"
+                         "class Data(torch.utils.data.Dataset):\n"
+                         "    def __len__(self): return 4000\n"
+                         "    def __getitem__(self, index):\n"
+                         "        if index >= 4 * 12: torch.empty(100 << 30, dtype=torch.uint8, device='cuda')\n"
+                         "        return {'x': torch.ones(" +
+                         columns +
+                         ")}\n"
+                         "net = torch.nn.Linear(1, 8).cuda()\n"
+                         "optimizer = torch.optim.SGD(net.parameters(), 0.1)\n"
+                         "kept = torch.empty(18 << 30, dtype=torch.uint8, device='cuda')\n"
+                         "for batch in torch.utils.data.DataLoader(Data(), int(sys.argv[1])):\n"
+                         "    net(batch.pop('x').cuda()[..., None]).square().mean().backward()\n"
+                         "    optimizer.step()\n"
+                         "    optimizer.zero_grad()\n";
+    const Outcome estimated = program.run({"estimate", "--json", "--for", "l4", "--batch", "4", "--",
+                                           qEnvironmentVariable("BATCHSCOPE_TEST_PYTHON"), "-c", code, "{batch}"});
+    QVERIFY2(estimated.status == 0, estimated.shown());
+    QCOMPARE(estimated.json()["sizes"][0]["outcome"].toString(), QString(are_alike ? "fits" : "oom"));
+  }
+
   /// Built-in models: the largest size that is computed trains on such a card, and one more does not, with the
   /// allocator as the user has set it.
   void computesForACardThatIsNotHere_data() {

@@ -25,9 +25,9 @@ namespace batchscope::program::detail {
 namespace {
 
 /// Of this process itself, if BatchScope started it: the program below is another run.
-constexpr std::array own_variables = {"BATCHSCOPE_SOCKET", "BATCHSCOPE_RUN",    "BATCHSCOPE_SPILL",
-                                      "BATCHSCOPE_ATTACH", "BATCHSCOPE_SEED",   "BATCHSCOPE_TRIAL",
-                                      "BATCHSCOPE_PASSES", "BATCHSCOPE_CHANGES"};
+constexpr std::array own_variables = {"BATCHSCOPE_SOCKET", "BATCHSCOPE_RUN",     "BATCHSCOPE_SPILL",
+                                      "BATCHSCOPE_ATTACH", "BATCHSCOPE_SEED",    "BATCHSCOPE_TRIAL",
+                                      "BATCHSCOPE_PASSES", "BATCHSCOPE_CHANGES", "BATCHSCOPE_BATCHES"};
 
 /// Every tensor is given back when it is freed, so that equal steps need equal memory; one heap for all threads, so
 /// that it is not chance in which of several a block finds room.

@@ -304,8 +304,6 @@ std::string probe_line(const std::vector<ProbeSize>& sizes, bool then_stop) {
       entry["set"] = false;
     if (size.timing)
       entry["timing"] = true;
-    if (size.repeat)
-      entry["repeat"] = true;
     if (size.evaluation)
       entry["evaluation"] = *size.evaluation;
     json["sizes"].push_back(std::move(entry));

@@ -168,7 +168,6 @@ struct ProbeSize {
   std::int64_t steps = 1;
   bool set = true;                          ///< else the program has this size by its command
   bool timing = false;                      ///< without a limit, which does not come back
-  bool repeat = false;                      ///< its steps may have the same batch, of which only the shapes matter
   std::optional<std::int64_t> evaluation{}; ///< after the steps, an evaluation batch of so many examples
 };
 std::string probe_line(const std::vector<ProbeSize>& sizes, bool then_stop);

@@ -21,7 +21,8 @@ Surroundings on_card(const Surroundings& surroundings, const estimate::Target& c
   for (auto& variable : pretended_gpu::environment(estimate::pretended(card), pretended_gpu::Torch::python))
     there.environment.push_back(std::move(variable));
   there.environment.emplace_back("CUDA_VISIBLE_DEVICES", "0");
-  there.environment.emplace_back("TORCHDYNAMO_DISABLE", "1"); // what torch.compile makes would have to be run
+  there.environment.emplace_back("BATCHSCOPE_BATCHES", "again"); // of them only the shapes matter
+  there.environment.emplace_back("TORCHDYNAMO_DISABLE", "1");    // what torch.compile makes would have to be run
   return there;
 }
 

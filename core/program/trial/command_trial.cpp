@@ -26,6 +26,11 @@ constexpr std::size_t most_stretches = 3;
 /// After so long two stretches of a size are enough, and then one.
 constexpr double two_are_enough = 3, one_is_enough = 12;
 
+bool is_near(std::uint64_t limit, const Answer& answer) {
+  return !answer.reserved_bytes ||
+         static_cast<double>(*answer.reserved_bytes) > (1 - near_the_limit) * static_cast<double>(limit);
+}
+
 bool lists_allocations(const LiveProgram& program) {
   const auto& hello = program.hello();
   return hello && hello->can.contains("trace") && hello->world <= 1;
@@ -78,27 +83,21 @@ bool CommandTrial::begin(std::int64_t batch) {
 /// The allocations of a step of the process that has begun.
 Answer CommandTrial::list() {
   std::optional<Answer> answer =
-      answer_of(*program_, {.batch = batch_, .trace = true, .steps = 1, .set = false, .repeat = true}, lists);
+      answer_of(*program_, {.batch = batch_, .trace = true, .steps = 1, .set = false}, lists);
   if (!answer)
     return ended();
   if (answer->outcome == search::Outcome::fits && !listed_.budget)
     listed_.limit(spec_.memory_budget, *answer);
-  if (answer->outcome != search::Outcome::fits || !is_near_the_limit(*answer))
+  if (answer->outcome != search::Outcome::fits || !surroundings_.on_pretended_gpu ||
+      !is_near(*spec_.memory_budget, *answer))
     return *std::move(answer);
-  const auto asked = answer_of(*program_, {.batch = batch_, .steps = further_steps, .set = false, .repeat = true});
+  const auto asked = answer_of(*program_, {.batch = batch_, .steps = further_steps, .set = false});
   const Answer later = asked ? *asked : ended();
   if (later.outcome == search::Outcome::out_of_memory)
     return later;
   if (later.reserved_bytes) // else it has made all its steps, or has stopped at numbers that are none
     answer->reserved_bytes = later.reserved_bytes;
   return *std::move(answer);
-}
-
-bool CommandTrial::is_near_the_limit(const Answer& answer) const {
-  if (!surroundings_.on_pretended_gpu)
-    return false;
-  return !answer.reserved_bytes || !spec_.memory_budget ||
-         static_cast<double>(*answer.reserved_bytes) > (1 - near_the_limit) * static_cast<double>(*spec_.memory_budget);
 }
 
 /// What the end of a process says of its size.

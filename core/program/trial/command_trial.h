@@ -39,7 +39,6 @@ private:
 
   bool begin(std::int64_t batch);
   Answer list();
-  bool is_near_the_limit(const Answer& answer) const;
   Answer try_size(std::int64_t batch);
   Answer ended() const;
   void time(const Answer& listed, std::int64_t batch);

@@ -16,30 +16,29 @@ class Again:
     """
 
     def __init__(self) -> None:
-        self._shapes: list[Any] = []
-        self._alike = 0
-        self._last: tuple[int, Any, Any] | None = None  # rows, the batch, its examples
+        self._seen = 0  # batches
+        self._kept: tuple[int, list[Any], Any, Any] | None = None  # rows, shapes, the batch, its examples
 
     def saw(self, size: int, part: Any, examples: Any) -> None:
         """A batch that was read. One on a GPU is not kept, as it would count as memory of the program."""
-        if self._last is not None and size != self._last[0]:
-            return  # the tail of an epoch
         leaves = [leaf for _, leaf in leaves_of(part)]
         shapes = [(tuple(leaf.shape), str(leaf.dtype)) for leaf in leaves]
-        if self._shapes and shapes != self._shapes:
-            self._alike = -1
-        elif self._alike >= 0:
-            self._alike += 1
-        self._shapes = shapes
-        on_host = bool(leaves) and not any(getattr(leaf, "is_cuda", False) for leaf in leaves)
-        self._last = (size, part, examples) if on_host and self._alike > 0 else None
+        alike = not self._seen or (self._kept is not None and self._kept[1] == shapes)
+        on_host = not any(getattr(leaf, "is_cuda", False) for leaf in leaves)
+        own = _copied(part, size) if alike and on_host else None
+        self._kept = None if own is None else (size, shapes, own, examples)
+        self._seen += 1
 
     def batch(self, size: int) -> tuple[Any, Any] | None:
         """A batch of so many examples with what is known of them; None if a new one has to be read."""
-        if self._last is None or self._alike < _ENOUGH or size != self._last[0]:
+        if self._kept is None or self._seen < _ENOUGH or size != self._kept[0]:
             return None
-        _, part, examples = self._last
-        try:  # containers of its own, as programs take things out of them
-            return chosen_rows(part, slice(0, size), size), examples
-        except NoRows:
-            return None
+        return _copied(self._kept[2], size), self._kept[3]
+
+
+def _copied(part: Any, size: int) -> Any:
+    """With containers of its own, as programs take things out of them; None if that cannot be made."""
+    try:
+        return chosen_rows(part, slice(0, size), size)
+    except NoRows:
+        return None

@@ -66,7 +66,7 @@ class FollowedLoader(Loader):
         own_length = os.environ.get("BATCHSCOPE_PASSES") == "own"
         self._longest = len(dataloader) if own_length else sys.maxsize
         self._asked = self._batch, self._accumulate  # what was asked for, which may have to wait
-        self._again = Again() if os.environ.get("BATCHSCOPE_TRIAL") else None
+        self._again = Again() if os.environ.get("BATCHSCOPE_BATCHES") == "again" else None
 
     def _of_sampler(self) -> int:
         return len(self.sampler) * self._sharers
@@ -188,14 +188,13 @@ class FollowedLoader(Loader):
         return self._fetch(size)[0]
 
     def _fetch(self, size: int) -> tuple[Any, Any]:
-        again, probe = self._again, self._run._probe
-        if again is None:
-            return super()._fetch(size)
-        repeated = again.batch(size) if probe is not None and probe.repeats else None
+        again = self._again
+        repeated = None if again is None else again.batch(size)
         if repeated is not None:
             return repeated
         part, examples = super()._fetch(size)
-        again.saw(size, part, examples)
+        if again is not None:
+            again.saw(size, part, examples)
         return part, examples
 
     def _next_sizes(self) -> list[int]:

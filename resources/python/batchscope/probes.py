@@ -35,7 +35,7 @@ class Probe:
     """Sizes that are tried, and the one that was set before. The accumulation stays.
 
     A size may have come to the program by its command: then it is not `set`, and each step is one of it. One that is
-    for `timing` has no limit, and no limit comes after it. One that `repeats` may have the same batch at each step.
+    for `timing` has no limit, and no limit comes after it.
     """
 
     def __init__(self, run: Run, sizes: list[Message], then: str, before: int) -> None:
@@ -61,10 +61,6 @@ class Probe:
     def batch(self) -> int:
         """The size that is tried."""
         return int(self.sizes[0]["batch"])
-
-    @property
-    def repeats(self) -> bool:
-        return bool(self.sizes and self.sizes[0].get("repeat"))
 
     @property
     def _loader(self) -> Sizes | None:
