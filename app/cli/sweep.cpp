@@ -17,6 +17,7 @@
 #include "app/cli/sweep_plan.h"
 #include "app/cli/sweep_waiting.h"
 #include "app/cli/sweep_workers.h"
+#include "core/base/device_name.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/run/engine.h"
@@ -161,13 +162,13 @@ struct Task {
   std::optional<std::int64_t> stored; ///< number of a sweep that is there
   bool extended = false;              ///< whether it gets further combinations
   std::int64_t workers = 1;
-  std::vector<std::string> cards; ///< of the workers, see visible_cards(); empty: they share what there is
+  std::vector<std::string> cards; ///< of the workers, see cards_of_workers(); empty: they share what there is
   sweep::WorkOptions work;
 };
 
 /// Takes the first card for this process, before anything looks for GPUs.
 void take_cards(const SweepOptions& options, const std::string& devices, Task& task) {
-  task.cards = visible_cards(devices);
+  task.cards = cards_of_workers(devices);
   const auto count = static_cast<std::int64_t>(task.cards.size());
   if (options.workers->count() > 0 && task.workers != count)
     throw input_error(
@@ -255,7 +256,13 @@ int run_sweep_verb(const SweepOptions& options, const Context& context) {
     result = sweep::run_sweep(std::move(task.plan), id, store, display, control, task.work);
     if (result.stopped)
       workers.stop();
+    if (!result.left.empty() && task.workers == 1)
+      throw Error(Error::Kind::failed, result.left);
+    if (!result.left.empty())
+      display.say(result.left + "; the other workers make the runs");
   }
+  if (!result.left.empty())
+    result.runs = store::RunReader(context.database()).runs_of_sweep(id);
   print_result(id, result, planned, context);
   if (result.stopped)
     return exit_status::interrupted;

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/cli/sweep_cards.h"
+#include "core/base/device_name.h"
 #include "core/base/error.h"
 
 namespace batchscope::cli {

@@ -13,8 +13,8 @@ namespace batchscope::cli {
 /// cores. A process that dies gives its run back; the others go on.
 class SweepWorkers {
 public:
-  /// Starts none if `count` is 0. `cards`: of all workers, see visible_cards(); the first is that of this process, and
-  /// empty if each may use any. Throws Error (failed) if a process cannot be started.
+  /// Starts none if `count` is 0. `cards`: of all workers, see cards_of_workers(); the first is that of this process,
+  /// and empty if each may use any. Throws Error (failed) if a process cannot be started.
   SweepWorkers(const std::filesystem::path& database, std::int64_t sweep, std::int64_t count,
                const std::vector<std::string>& cards);
   ~SweepWorkers(); ///< waits for them

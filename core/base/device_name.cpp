@@ -1,7 +1,8 @@
 #include "core/base/device_name.h"
 
 #include <charconv>
-#include <string>
+#include <cstdlib>
+#include <sstream>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -28,6 +29,25 @@ std::optional<int> parse_device(std::string_view text) {
     throw input_error("--device: " + in_quotes(text) + " is not accepted; accepted: cpu, or cuda:N with the " +
                       "number of the GPU, 0 to " + std::to_string(highest_gpu));
   return gpu;
+}
+
+std::optional<std::vector<std::string>> visible_cards() {
+  const char* set = std::getenv(visible_devices);
+  if (set == nullptr)
+    return std::nullopt;
+  std::vector<std::string> cards;
+  std::istringstream stream(set);
+  for (std::string card; std::getline(stream, card, ',');)
+    cards.push_back(card);
+  return cards;
+}
+
+std::string card_of(std::string_view device) {
+  const std::optional<std::vector<std::string>> cards = visible_cards();
+  if (!cards || !device.starts_with(cuda_prefix))
+    return {};
+  const auto index = parse_device(device);
+  return static_cast<std::size_t>(*index) < cards->size() ? (*cards)[static_cast<std::size_t>(*index)] : std::string();
 }
 
 } // namespace batchscope

@@ -90,6 +90,7 @@ std::string to_json(const RunStart& start) {
             {"warmup_steps", start.warmup_steps},
             {"expected_steps", json_or_null(start.expected_steps)},
             {"learning_rate", json_or_null(start.learning_rate)},
+            {"card", start.card},
             {"notes", start.notes}};
   for (const data::Stream& stream : start.streams)
     json["streams"].push_back({{"name", stream.name}, {"train_examples", stream.examples}});
@@ -122,6 +123,7 @@ RunStart run_start_from_json(const std::string& text) {
   read(json, "expected_steps", start.expected_steps);
   if (const auto rate = json.find("learning_rate"); rate != json.end() && rate->is_number())
     start.learning_rate = rate->get<double>();
+  read(json, "card", start.card);
   read(json, "search", start.search);
   if (const auto notes = json.find("notes"); notes != json.end() && notes->is_array()) {
     for (const Json& note : *notes) {

@@ -43,6 +43,7 @@ struct RunStart {
   std::int64_t warmup_steps = 0;
   std::optional<double> learning_rate;        ///< at the reference batch size
   std::optional<std::int64_t> expected_steps; ///< if the plan's length is known
+  std::string card;               ///< which of several GPUs its device is, for CUDA; empty: not said, see card_of()
   std::vector<std::string> notes; ///< notes for the user before the run starts (batch norm, automatic warm-up)
   std::optional<predict::PeakCurve> memory; ///< predicted before the run, if it was
   std::optional<std::int64_t> search;       ///< number of the search in the database that chose the batch

@@ -121,8 +121,14 @@ SweepResult run_sweep(SweepPlan plan, std::int64_t sweep, store::RunStore& store
         add_missing_keys(sweep, store);
     });
     Worker worker(plan.spec, sweep, plan.pool, store, watch, control, options);
-    worker.work();
     SweepResult result;
+    try {
+      worker.work();
+    } catch (const Error& error) {
+      if (!options.own_card || error.kind() != Error::Kind::unavailable)
+        throw;
+      result.left = error.what();
+    }
     if (control->stopping())
       store::SweepQueue(store, sweep).withdraw();
     result.runs = begun(plan, sweep, store);

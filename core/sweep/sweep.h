@@ -69,6 +69,7 @@ struct SweepResult {
   std::int64_t finished = 0;      ///< of the runs of this call
   std::int64_t failed = 0;
   bool stopped = false;
+  std::string left; ///< why this process made no more runs: WorkOptions::own_card is not there; empty: it is
 };
 
 /// Makes the waiting runs of a sweep until none waits. A

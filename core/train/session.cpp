@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/device_name.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/checkpoint/folder.h"
@@ -127,6 +128,7 @@ public:
     start.train_examples = examples();
     start.streams = data_.train->streams();
     start.validation_examples = data_.validation ? data_.validation->size() : 0;
+    start.card = card_of(spec_.device);
     start.parameters = learner_->parameter_count();
     start.predicts_numbers = !learner_->has_accuracy();
     start.budget_bytes = device_->readings().limit;

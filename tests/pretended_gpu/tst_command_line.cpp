@@ -174,6 +174,12 @@ private Q_SLOTS:
     const Outcome swept = here.run(sweep + QStringList{"--device", "cuda:0,cuda:1"});
     QVERIFY2(swept.status == 0 && swept.out.contains("4 of 4 runs finished"), swept.shown());
     QVERIFY2(swept.err.contains("no GPU is visible: CUDA_VISIBLE_DEVICES is \"1\""), swept.shown());
+    const Outcome shown = here.run({"show", "1"});
+    QVERIFY2(shown.out.contains(", GPU 0\n"), shown.shown());
+
+    const Outcome resumed = here.run({"sweep", "--resume", "1", "--batch", "32,64", "--device", "cuda:1,cuda:0"});
+    QVERIFY2(resumed.status == 0 && resumed.out.contains("6 of 6 runs finished"), resumed.shown());
+    QVERIFY2(resumed.err.contains("; the other workers make the runs"), resumed.shown());
   }
 
   void saysWhatIsWrongWithTheCardsOfASweep_data() {

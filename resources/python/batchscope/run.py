@@ -68,6 +68,15 @@ def _leave_group(models: list[Any]) -> None:
         gc.collect()
 
 
+def _which(device: torch.device) -> str:
+    """Of several GPUs, that of a worker of a sweep, which sees only this one: ", GPU 2". Else empty."""
+    import torch
+
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
+    index = torch.cuda.current_device() if device.index is None else device.index
+    return f", GPU {visible[index]}" if index < len(visible) and visible[index] else ""
+
+
 class Run:
     """One training, as BatchScope sees it. Made by start(); used by the thread that trains."""
 
@@ -466,7 +475,7 @@ class Run:
         self._describe(device=str(device))
         if device.type == "cuda":
             properties = torch.cuda.get_device_properties(device)
-            self._describe(device_name=properties.name, device_bytes=properties.total_memory)
+            self._describe(device_name=properties.name + _which(device), device_bytes=properties.total_memory)
         if self.active:
             self._account.measure(self._budget.closed_bytes)
             self._memory.apply_limit()
