@@ -1,5 +1,5 @@
 # embed_migrations(FOLDER OUTPUT): generates a C++ source with every NNN.sql of FOLDER, in order, that defines
-# embedded_migrations() of core/store/detail/migrations.h. Runs at configure time; a changed file triggers a new
+# embedded_migrations() of core/store/file/detail/migrations.h. Runs at configure time; a changed file triggers a new
 # configure.
 function(embed_migrations folder output)
   file(GLOB files CONFIGURE_DEPENDS "${folder}/[0-9][0-9][0-9].sql")
@@ -11,7 +11,7 @@ function(embed_migrations folder output)
     string(APPEND literals "      R\"sql(${text})sql\",\n")
   endforeach()
   file(CONFIGURE OUTPUT "${output}" @ONLY CONTENT [[
-#include "core/store/detail/migrations.h"
+#include "core/store/file/detail/migrations.h"
 
 namespace batchscope::store::detail {
 

@@ -15,6 +15,7 @@
 #include "core/base/text.h"
 #include "core/data/data_pool.h"
 #include "core/estimate/cards.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::cli {
 

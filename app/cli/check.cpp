@@ -7,7 +7,8 @@
 #include "app/cli/output.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/store/run_store.h"
+#include "core/store/care/care.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::cli {
 

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/compare/cells.h"
+#include "core/store/run_reader.h"
 #include "core/sweep/sweep_spec.h"
 
 namespace batchscope::cli {

@@ -3,6 +3,8 @@
 #include <system_error>
 
 #include "core/base/error.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 
 namespace batchscope::cli {
 

@@ -13,6 +13,8 @@
 #include "core/base/text.h"
 #include "core/exchange/export.h"
 #include "core/search/run_search.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "core/sweep/demo.h"
 
 namespace batchscope::cli {

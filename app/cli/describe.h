@@ -8,7 +8,7 @@
 #include "app/cli/output.h"
 #include "core/run/run_spec.h"
 #include "core/run/run_start.h"
-#include "core/store/run_store.h"
+#include "core/store/run_row.h"
 #include "core/telemetry/events.h"
 #include "core/telemetry/trace.h"
 

@@ -12,7 +12,7 @@
 #include "app/cli/output.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::cli {
 

@@ -58,7 +58,7 @@ int estimate_by_dry_run(const EstimateOptions& options, const Context& context) 
     dry_runs.emplace(*target);
   DryAnswer dry = dry_run(subject, dry_runs, batch, pool);
   Json& answer = dry.json;
-  const auto shape = estimate::transformer_of(run::parse_model(subject.spec.model), dry.forecast.parameters,
+  const auto shape = estimate::transformer_of(run::parse_model(subject.spec.model), dry.prediction.parameters,
                                               integer_of(options.vocabulary, 1, most).value_or(default_vocabulary));
   if (shape)
     add_formulas(answer, *shape, estimate::training_of(dry.spec, dry.batch), target, false);

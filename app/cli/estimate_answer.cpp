@@ -55,13 +55,13 @@ Json room_json(std::int64_t batch, const std::vector<estimate::Growth>& growth,
   return room;
 }
 
-Json json_of(const run::Forecast& forecast, std::int64_t batch, std::optional<std::int64_t> max_batch) {
-  const predict::PeakCurve::Point point = forecast.at(batch);
+Json json_of(const run::MemoryPrediction& prediction, std::int64_t batch, std::optional<std::int64_t> max_batch) {
+  const predict::PeakCurve::Point point = prediction.at(batch);
   Json by = Json::object();
   for (int use = 0; use < telemetry::use_count; ++use)
     by[telemetry::to_string(static_cast<telemetry::Use>(use))] = point.by[static_cast<std::size_t>(use)];
   Json json{{"method", "dry-run"},
-            {"parameters", forecast.parameters},
+            {"parameters", prediction.parameters},
             {"batch", batch},
             {"parameters_bytes", by["parameters"]},
             {"gradients_bytes", by["gradients"]},

@@ -10,7 +10,7 @@
 #include "core/estimate/formula.h"
 #include "core/estimate/growth.h"
 #include "core/estimate/savings.h"
-#include "core/run/forecast.h"
+#include "core/run/memory_prediction.h"
 
 namespace batchscope::cli {
 
@@ -21,7 +21,7 @@ Json json_of(const estimate::Target& target);
 Json room_json(std::int64_t batch, const std::vector<estimate::Growth>& growth,
                const std::vector<estimate::Saving>& savings);
 /// Of a dry run with this batch.
-Json json_of(const run::Forecast& forecast, std::int64_t batch, std::optional<std::int64_t> max_batch);
+Json json_of(const run::MemoryPrediction& prediction, std::int64_t batch, std::optional<std::int64_t> max_batch);
 
 /// Adds the answers by formula and by rule of thumb; by formula is the main one if `main`, else one beside it.
 void add_formulas(Json& answer, const estimate::Transformer& model, const estimate::Training& training,

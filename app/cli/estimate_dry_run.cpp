@@ -41,13 +41,17 @@ DryAnswer dry_run(const Subject& subject, std::optional<estimate::DryRuns>& dry_
   std::optional<estimate::CardFit> fit;
   if (dry_runs)
     fit = estimate::fit_into(spec, *dry_runs, pool);
-  DryAnswer answer{
-      .spec = spec, .forecast = fit ? fit->forecast : run::forecast(spec, pool), .fit = fit, .batch = 1, .json = {}};
-  if (batch && *batch > answer.forecast.max_batch)
-    throw input_error(fmt::format("--batch: {} is not accepted; accepted: 1 to {}", *batch, answer.forecast.max_batch));
-  answer.batch = batch.value_or(answer.fit ? answer.fit->forecast.largest.value_or(1) : std::int64_t{1});
-  answer.json = json_of(answer.forecast, answer.batch,
-                        answer.fit ? std::optional(answer.fit->forecast.largest.value_or(0)) : std::nullopt);
+  DryAnswer answer{.spec = spec,
+                   .prediction = fit ? fit->prediction : run::predict_memory(spec, pool),
+                   .fit = fit,
+                   .batch = 1,
+                   .json = {}};
+  if (batch && *batch > answer.prediction.max_batch)
+    throw input_error(
+        fmt::format("--batch: {} is not accepted; accepted: 1 to {}", *batch, answer.prediction.max_batch));
+  answer.batch = batch.value_or(answer.fit ? answer.fit->prediction.largest.value_or(1) : std::int64_t{1});
+  answer.json = json_of(answer.prediction, answer.batch,
+                        answer.fit ? std::optional(answer.fit->prediction.largest.value_or(0)) : std::nullopt);
   if (answer.fit && !answer.fit->not_on_card.empty())
     answer.json["not_on_card"] = answer.fit->not_on_card;
   if (answer.fit && answer.fit->steps) {
@@ -58,7 +62,7 @@ DryAnswer dry_run(const Subject& subject, std::optional<estimate::DryRuns>& dry_
 }
 
 std::uint64_t measure(const Subject& subject, const DryAnswer& dry) {
-  const std::uint64_t needed = dry.forecast.at(dry.batch).bytes, free = free_host_memory();
+  const std::uint64_t needed = dry.prediction.at(dry.batch).bytes, free = free_host_memory();
   if (needed > free / 10 * 9)
     throw Error(Error::Kind::unavailable, fmt::format("--verify: two steps take {}, and {} are free here; without it, "
                                                       "the answer is computed",

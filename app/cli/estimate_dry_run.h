@@ -7,7 +7,7 @@
 #include "core/base/json.h"
 #include "core/data/data_pool.h"
 #include "core/estimate/card_fit.h"
-#include "core/run/forecast.h"
+#include "core/run/memory_prediction.h"
 
 namespace batchscope::cli {
 
@@ -22,7 +22,7 @@ struct Subject {
 /// What a dry run says.
 struct DryAnswer {
   run::RunSpec spec;
-  run::Forecast forecast;
+  run::MemoryPrediction prediction;
   std::optional<estimate::CardFit> fit;
   std::int64_t batch = 1;
   Json json;

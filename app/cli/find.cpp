@@ -140,17 +140,17 @@ int find_for_target(const FindOptions& options, const run::RunSpec& spec, const 
   estimate::DryRuns dry_runs(target);
   const estimate::CardFit fit = estimate::fit_into(spec, dry_runs, pool);
   if (context.json) {
-    print_json(
-        {{"computed", true},
-         {"found", fit.forecast.largest.has_value()},
-         {"largest", json_or_null(fit.forecast.largest)},
-         {"safe", json_or_null(fit.forecast.safe)},
-         {"recommended", nullptr},
-         {"for", target.name.empty() ? Json(nullptr) : Json(target.name)},
-         {"not_on_card", fit.not_on_card.empty() ? Json(nullptr) : Json(fit.not_on_card)},
-         {"budget_bytes", target.usable_bytes()},
-         {"peak_bytes", fit.forecast.largest ? Json(fit.forecast.at(*fit.forecast.largest).bytes) : Json(nullptr)},
-         {"reserved_bytes", fit.steps ? Json(fit.steps->reserved_bytes) : Json(nullptr)}});
+    print_json({{"computed", true},
+                {"found", fit.prediction.largest.has_value()},
+                {"largest", json_or_null(fit.prediction.largest)},
+                {"safe", json_or_null(fit.prediction.safe)},
+                {"recommended", nullptr},
+                {"for", target.name.empty() ? Json(nullptr) : Json(target.name)},
+                {"not_on_card", fit.not_on_card.empty() ? Json(nullptr) : Json(fit.not_on_card)},
+                {"budget_bytes", target.usable_bytes()},
+                {"peak_bytes",
+                 fit.prediction.largest ? Json(fit.prediction.at(*fit.prediction.largest).bytes) : Json(nullptr)},
+                {"reserved_bytes", fit.steps ? Json(fit.steps->reserved_bytes) : Json(nullptr)}});
   } else {
     std::vector<std::pair<std::string, std::string>> rows{
         {"computed", fit.steps ? fmt::format("steps of the trainer on a pretended {}, its kernels not run", target.name)
@@ -161,12 +161,12 @@ int find_for_target(const FindOptions& options, const run::RunSpec& spec, const 
                       target.name.empty() ? format_bytes(target.usable_bytes()) : estimate::usable_text(target));
     if (dry_runs.for_card())
       rows.emplace_back("not included", estimate::not_included_text(target));
-    rows.insert(rows.end(), {{"largest", count_or_dash(fit.forecast.largest)},
-                             {"safe", count_or_dash(fit.forecast.safe)},
+    rows.insert(rows.end(), {{"largest", count_or_dash(fit.prediction.largest)},
+                             {"safe", count_or_dash(fit.prediction.safe)},
                              {"recommended", "- (its throughput must be measured)"}});
     print(facts(rows));
   }
-  return fit.forecast.largest ? exit_status::done : exit_status::job_failed;
+  return fit.prediction.largest ? exit_status::done : exit_status::job_failed;
 }
 
 run::Session::SearchOptions search_options_of(const FindOptions& options, const run::RunSpec& spec) {

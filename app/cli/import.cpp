@@ -17,6 +17,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/exchange/followed_files.h"
+#include "core/store/run_store.h"
 
 namespace batchscope::cli {
 

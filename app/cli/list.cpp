@@ -11,7 +11,7 @@
 #include "core/base/text.h"
 #include "core/store/list_filter.h"
 #include "core/store/run_fields.h"
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::cli {
 

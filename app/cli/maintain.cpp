@@ -14,6 +14,8 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/checkpoint/folder.h"
+#include "core/store/care/care.h"
+#include "core/store/run_reader.h"
 #include "core/store/run_store.h"
 
 namespace batchscope::cli {

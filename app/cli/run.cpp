@@ -17,6 +17,7 @@
 #include "core/job/run_program.h"
 #include "core/program/run/program_source.h"
 #include "core/run/spec_fields.h"
+#include "core/store/run_reader.h"
 #include "core/store/run_store.h"
 
 namespace batchscope::cli {

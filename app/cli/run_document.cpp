@@ -1,6 +1,7 @@
 #include "app/cli/run_document.h"
 
 #include "app/cli/describe.h"
+#include "core/store/run_reader.h"
 #include "core/telemetry/describe.h"
 #include "core/telemetry/event_codec.h"
 #include "core/telemetry/message_json.h"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/base/json.h"
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::cli {
 

@@ -14,7 +14,7 @@
 #include "core/program/run/program_source.h"
 #include "core/run/made_with.h"
 #include "core/run/spec_fields.h"
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 #include "core/telemetry/record.h"
 
 namespace batchscope::cli {

@@ -8,6 +8,7 @@
 #include "app/cli/arguments.h"
 #include "app/cli/context.h"
 #include "app/cli/output.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::cli {
 

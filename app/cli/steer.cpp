@@ -23,6 +23,7 @@
 #include "core/schedule/batch_schedule.h"
 #include "core/schedule/edited.h"
 #include "core/schedule/shares.h"
+#include "core/store/run_reader.h"
 #include "core/store/run_store.h"
 #include "core/telemetry/english.h"
 

@@ -21,6 +21,8 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/run/engine.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 
 namespace batchscope::cli {
 
@@ -243,10 +245,10 @@ int run_sweep_verb(const SweepOptions& options, const Context& context) {
   std::int64_t id = 0;
   {
     Display display(context);
-    const std::string outlook = task.stored ? std::string() : outlook_line(task.plan, context);
+    const std::string prediction = task.stored ? std::string() : prediction_line(task.plan, context);
     store::RunStore store(context.database()); // may refuse its file
-    if (!outlook.empty())
-      display.say(outlook);
+    if (!prediction.empty())
+      display.say(prediction);
     id = task.stored ? *task.stored : store.add_sweep(sweep::to_json(task.plan.spec));
     if (task.extended)
       store.set_sweep(id, sweep::to_json(task.plan.spec));

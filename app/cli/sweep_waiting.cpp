@@ -8,6 +8,8 @@
 
 #include "app/cli/output.h"
 #include "core/base/error.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "core/store/sweep_queue.h"
 
 namespace batchscope::cli {

@@ -4,6 +4,8 @@
 
 #include "app/cli/sweep_plan.h"
 #include "core/compare/runs.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "core/sweep/sweep.h"
 
 namespace batchscope::cli {
@@ -14,7 +16,7 @@ TrainedSizes train_sizes(const sweep::SweepSpec& spec, const std::shared_ptr<dat
   const compare::Goal goal = compare::parse_goal(spec.goal, "--goal");
   TrainedSizes trained{.goal = spec.goal, .is_time = goal.kind == compare::Goal::Kind::target, .answer = {}};
   sweep::SweepPlan plan = sweep::plan_sweep(spec, pool);
-  display.say(outlook_line(plan, context));
+  display.say(prediction_line(plan, context));
   trained.sweep = store.add_sweep(sweep::to_json(spec));
   const sweep::SweepResult result = sweep::run_sweep(std::move(plan), trained.sweep, store, display, control);
   trained.stopped = result.stopped;

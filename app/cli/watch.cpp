@@ -13,6 +13,7 @@
 #include "core/run/run_spec.h"
 #include "core/run/run_start.h"
 #include "core/store/run_follower.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::cli {
 

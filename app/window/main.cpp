@@ -53,7 +53,7 @@ int run(int& argc, char** argv, const Options& options) {
     ui::Workbench workbench(theme, database.toStdString());
     ui::MainWindow window(theme, workbench, settings, make_pages(workbench));
     QObject::connect(&interrupts, &InterruptWatch::interrupted, &window, &ui::MainWindow::close_without_asking);
-    at_first_paint(window, [&workbench] { workbench.engine().load_library(); });
+    at_first_paint(window, [&workbench] { workbench.job_queue().load_library(); });
     window.show();
     QApplication::exec();
     // Who ends the program wants no other database, even if one was to be opened.

@@ -1,4 +1,5 @@
 #include "core/advice/lint.h"
+#include "core/store/run_reader.h"
 
 #include <algorithm>
 #include <map>

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/advice/run_facts.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::advice {
 

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/run/model_spec.h"
 #include "core/schedule/learning_rate.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::advice {
 

@@ -8,7 +8,7 @@
 #include "core/base/json.h"
 #include "core/run/run_spec.h"
 #include "core/run/run_start.h"
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::advice {
 

@@ -9,7 +9,7 @@ namespace batchscope {
 
 /// Whether `file`, under any name, is a SQLite database that this process has open, or its WAL or shared-memory index.
 /// Only SQLite may open such a file: it is not data, and on kernels without open file description locks
-/// (core/store/detail/system_calls.h), closing any descriptor of it drops all locks of the process on it. The next
+/// (core/store/file/detail/system_calls.h), closing any descriptor of it drops all locks of the process on it. The next
 /// process that closes the database then treats itself as the last user and removes the WAL that this process is still
 /// writing. Opens nothing but /proc. Any thread.
 bool is_open_database(const std::filesystem::path& file);

@@ -79,8 +79,8 @@ std::optional<double> result_of(const ComparedRun& run, const Goal& goal, const 
 }
 
 /// A score within a time, or a time to a score, depends on the speed, too.
-ValueOf depends_on(const Goal& goal) {
-  return goal.kind == Goal::Kind::accuracy ? ValueOf::learning : ValueOf::speed;
+telemetry::DependsOn depends_on(const Goal& goal) {
+  return goal.kind == Goal::Kind::accuracy ? telemetry::DependsOn::learning : telemetry::DependsOn::speed;
 }
 
 /// Fraction of the finished runs without a value; 1 if there is none.
@@ -361,7 +361,7 @@ std::string gaps_text(const std::vector<ComparedRun>& runs, const std::vector<St
 Summary speed_of(const Comparison& comparison, const Standing& standing) {
   const auto rate = [&](std::size_t run) { return comparison.runs[run].row.outcome.examples_per_second; };
   std::vector<double> rates;
-  for (const std::size_t run : evidence(comparison, standing.group.runs, ValueOf::speed,
+  for (const std::size_t run : evidence(comparison, standing.group.runs, telemetry::DependsOn::speed,
                                         [&](std::size_t each) { return std::isfinite(rate(each)) && rate(each) > 0; }))
     rates.push_back(rate(run));
   return summarize(rates);

@@ -48,7 +48,7 @@ std::vector<double> numbers_of(const Column& column) {
 
 void add_mean(Cells& cells, std::size_t row, const Comparison& comparison, const Column& column,
               const std::vector<double>& numbers, const std::vector<std::size_t>& runs) {
-  const Summary summary = summary_of(comparison, runs, numbers, value_of(column.key));
+  const Summary summary = summary_of(comparison, runs, numbers, telemetry::quantity_of(column.key).of);
   if (summary.n == 0)
     add_cell(cells, row, "-");
   else

@@ -1,14 +1,14 @@
 #include "core/compare/evidence.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
 #include <unordered_set>
 
 #include "core/base/processor_time.h"
 
 namespace batchscope::compare {
+
+using telemetry::DependsOn;
 
 bool counts(const ComparedRun& run) {
   return run.row.outcome.status == telemetry::RunStatus::finished;
@@ -16,14 +16,6 @@ bool counts(const ComparedRun& run) {
 
 std::int64_t counted(const Comparison& comparison, const std::vector<std::size_t>& runs) {
   return std::count_if(runs.begin(), runs.end(), [&](std::size_t run) { return counts(comparison.runs[run]); });
-}
-
-ValueOf value_of(const std::string& name) {
-  if (name == "seconds" || name.ends_with("_seconds") || name.ends_with("_per_second"))
-    return ValueOf::speed;
-  constexpr std::array<std::string_view, 3> of_the_machine{"oom_events", "workers", "disturbed"};
-  const bool other = std::find(of_the_machine.begin(), of_the_machine.end(), name) != of_the_machine.end();
-  return other || name.ends_with("_bytes") ? ValueOf::other : ValueOf::learning;
 }
 
 bool is_disturbed(const telemetry::RunOutcome& outcome) {
@@ -37,22 +29,22 @@ void leave_out_disturbed(std::vector<std::size_t>& runs,
     std::erase_if(runs, disturbed);
 }
 
-std::vector<std::size_t> evidence(const Comparison& comparison, const std::vector<std::size_t>& runs, ValueOf what,
+std::vector<std::size_t> evidence(const Comparison& comparison, const std::vector<std::size_t>& runs, DependsOn what,
                                   const std::function<bool(std::size_t)>& has) {
   std::vector<std::size_t> found;
   std::unordered_set<std::size_t> seen; // Comparison::learnt_as
   for (const std::size_t run : runs)
     if (counts(comparison.runs[run]) && has(run) &&
-        (what != ValueOf::learning || seen.insert(comparison.learnt_as[run]).second))
+        (what != DependsOn::learning || seen.insert(comparison.learnt_as[run]).second))
       found.push_back(run);
-  if (what == ValueOf::speed)
+  if (what == DependsOn::speed)
     leave_out_disturbed(
         found, [&](std::size_t run) -> const telemetry::RunOutcome& { return comparison.runs[run].row.outcome; });
   return found;
 }
 
 Summary summary_of(const Comparison& comparison, const std::vector<std::size_t>& runs,
-                   const std::vector<double>& values, ValueOf what) {
+                   const std::vector<double>& values, DependsOn what) {
   std::vector<double> found;
   for (const std::size_t run :
        evidence(comparison, runs, what, [&](std::size_t each) { return std::isfinite(values[each]); }))

@@ -8,6 +8,7 @@
 
 #include "core/compare/runs.h"
 #include "core/compare/statistics.h"
+#include "core/telemetry/outcome_fields.h"
 
 // Which runs a mean is made of: the same ones in a sentence, a table, a plot and a file.
 namespace batchscope::compare {
@@ -17,15 +18,6 @@ namespace batchscope::compare {
 bool counts(const ComparedRun& run);
 /// How many of these do.
 std::int64_t counted(const Comparison& comparison, const std::vector<std::size_t>& runs);
-
-/// What a value depends on.
-enum class ValueOf {
-  learning, ///< a score, a loss, steps: training with one seed comes to the same value again
-  speed,    ///< a time or a rate, which other work on the machine makes worse
-  other,    ///< memory, say
-};
-/// `name` of an outcome's field or of a series.
-ValueOf value_of(const std::string& name);
 
 /// Whether other work on the machine took so much of a run's time that its speed says little.
 bool is_disturbed(const telemetry::RunOutcome& outcome);
@@ -37,11 +29,11 @@ void leave_out_disturbed(std::vector<std::size_t>& runs,
 /// Which of `runs`, that are repeats of one setting, tell what their value is: those that count and have one (`has`).
 /// Of what is learnt, one run of each seed, as runs of this program learn the same; of speeds, see
 /// leave_out_disturbed().
-std::vector<std::size_t> evidence(const Comparison& comparison, const std::vector<std::size_t>& runs, ValueOf what,
-                                  const std::function<bool(std::size_t)>& has);
+std::vector<std::size_t> evidence(const Comparison& comparison, const std::vector<std::size_t>& runs,
+                                  telemetry::DependsOn what, const std::function<bool(std::size_t)>& has);
 
 /// What these runs came to: of those that are evidence with a finite value (`values` by run).
 Summary summary_of(const Comparison& comparison, const std::vector<std::size_t>& runs,
-                   const std::vector<double>& values, ValueOf what);
+                   const std::vector<double>& values, telemetry::DependsOn what);
 
 } // namespace batchscope::compare

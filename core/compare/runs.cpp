@@ -16,6 +16,7 @@
 #include "core/filter/values.h"
 #include "core/run/run_spec.h"
 #include "core/run/run_start.h"
+#include "core/store/run_reader.h"
 #include "core/store/step_times.h"
 
 namespace batchscope::compare {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::compare {
 

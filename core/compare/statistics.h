@@ -14,8 +14,7 @@ struct Summary {
 };
 Summary summarize(const std::vector<double>& values);
 
-/// Quantile of Student's t distribution, p > 0.5, degrees >= 1. Relative error below 1e-3 (G. W. Hill, Algorithm 396,
-/// Communications of the ACM 13, 1970); exact for 1 and 2 degrees.
+/// Quantile of Student's t distribution, 0 < p < 1, degrees >= 1.
 double student_quantile(double p, std::int64_t degrees);
 
 /// Confidence interval of a mean.

@@ -11,6 +11,7 @@ namespace batchscope::compare {
 
 namespace {
 
+using telemetry::DependsOn;
 using telemetry::ValueKind;
 
 void finish(Column& column) {
@@ -42,9 +43,10 @@ ValueKind kind_of_setting(const std::string& key) {
   return key == "memory_budget" ? ValueKind::bytes : ValueKind::number;
 }
 
-/// Examples per second are shown as whole numbers.
+/// Rates are shown as whole numbers.
 ValueKind shown_kind(const Column& column) {
-  return column.key == "examples_per_second" ? ValueKind::count : column.kind;
+  const bool is_rate = column.kind == ValueKind::amount && telemetry::quantity_of(column.key).of == DependsOn::speed;
+  return is_rate ? ValueKind::count : column.kind;
 }
 
 } // namespace
@@ -88,17 +90,13 @@ std::vector<std::optional<double>> differences(const Column& column, std::size_t
 std::string title(const Column& column) {
   if (column.key == "lr")
     return "learning rate";
-  if (column.key == "batch")
-    return column.kind == ValueKind::count ? "first batch" : "batch size"; // an outcome, or the setting
+  if (column.key == "batch" && column.kind != ValueKind::count)
+    return "batch size"; // the setting, not the outcome
+  if (const auto* field = telemetry::find_outcome_field(column.key); field && field->label)
+    return field->label;
   std::string name = column.key;
-  if (name == "examples_per_second")
-    return "examples/s";
   if (name.ends_with("_bytes"))
     name.resize(name.size() - 6);
-  if (name == "peak")
-    return "peak memory";
-  if (name == "seconds")
-    return "time";
   return setting_name(std::move(name));
 }
 

@@ -1,5 +1,7 @@
 // `npy:` and `npz:`: arrays of NumPy.
 #include <algorithm>
+#include <filesystem>
+#include <functional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -126,25 +128,57 @@ DataSplit open_npy(const SourceText& source, const DataOptions& /*options*/) {
   return read_arrays(inputs, targets, source);
 }
 
+/// The targets of an array of inputs, of all names that are known to `exists`; empty if there are none.
+std::string targets_of(const std::string& inputs, const std::function<bool(const std::string&)>& exists) {
+  constexpr std::pair<std::string_view, std::string_view> often[] = {
+      {"inputs", "targets"}, {"images", "labels"}, {"features", "labels"}, {"data", "labels"}, {"x", "y"}, {"X", "y"}};
+  for (const auto& [input, target] : often)
+    if (inputs.starts_with(input))
+      if (const std::string name = std::string(target) + inputs.substr(input.size()); exists(name))
+        return name;
+  return {};
+}
+
+FileText npy_text(const std::string& file) {
+  const std::filesystem::path inputs(file);
+  std::error_code none;
+  const std::string targets = targets_of(inputs.filename(), [&](const std::string& name) {
+    return std::filesystem::exists(inputs.parent_path() / name, none);
+  });
+  if (targets.empty())
+    return {fmt::format("npy:{},", file), "Enter the file of inputs, a comma and the file of targets"};
+  return {fmt::format("npy:{},{}", file, (inputs.parent_path() / targets).string()), {}};
+}
+
 } // namespace
 
 extern const DataKind npy_data;
-const DataKind npy_data{
-    .name = "npy", .form = "npy:INPUTS,TARGETS", .files = 2, .keys = {"channels"}, .open = open_npy};
+const DataKind npy_data{.name = "npy",
+                        .form = "npy:INPUTS,TARGETS",
+                        .files = 2,
+                        .keys = {"channels"},
+                        .open = open_npy,
+                        .choice = FileChoice{"NumPy arrays", "*.npy", npy_text}};
 
 namespace {
+
+/// Names of the arrays in an archive.
+std::vector<std::string> arrays_in(const ZipFile& archive) {
+  std::vector<std::string> names;
+  for (const std::string& file : archive.names())
+    names.push_back(file.ends_with(".npy") ? file.substr(0, file.size() - 4) : file);
+  return names;
+}
 
 std::unique_ptr<InputBytes> open_array(const ZipFile& archive, const SourceText& source, const char* key,
                                        const char* standard) {
   const std::string* given = source.find(key);
   const std::string name = given ? *given : standard;
-  if (archive.entries().contains(name + ".npy"))
+  if (archive.has(name + ".npy"))
     return archive.open(name + ".npy");
-  std::vector<std::string> names;
-  for (const auto& [file, entry] : archive.entries())
-    names.push_back(file.ends_with(".npy") ? file.substr(0, file.size() - 4) : file);
   throw input_error(fmt::format("{}: no array {}; choose the {} with {}=NAME; arrays are: {}", source.files[0],
-                                in_quotes(name), key, key, shortened(fmt::format("{}", fmt::join(names, ", ")))));
+                                in_quotes(name), key, key,
+                                shortened(fmt::format("{}", fmt::join(arrays_in(archive), ", ")))));
 }
 
 DataSplit open_npz(const SourceText& source, const DataOptions& /*options*/) {
@@ -154,6 +188,26 @@ DataSplit open_npz(const SourceText& source, const DataOptions& /*options*/) {
   return read_arrays(*inputs, *targets, source);
 }
 
+FileText npz_text(const std::string& file) {
+  const std::string text = fmt::format("npz:{}", file);
+  std::vector<std::string> arrays;
+  try {
+    arrays = arrays_in(ZipFile(file));
+  } catch (const Error& error) {
+    return {text, error.what()};
+  }
+  const auto is_there = [&](const std::string& name) {
+    return std::find(arrays.begin(), arrays.end(), name) != arrays.end();
+  };
+  if (is_there("x") && is_there("y"))
+    return {text, {}};
+  for (const std::string& inputs : arrays)
+    if (const std::string targets = targets_of(inputs, is_there); !targets.empty())
+      return {fmt::format("{},inputs={},targets={}", text, inputs, targets), {}};
+  return {text + ",inputs=",
+          fmt::format("Enter the array of inputs, and ,targets= with that of targets: {}", fmt::join(arrays, ", "))};
+}
+
 } // namespace
 
 extern const DataKind npz_data;
@@ -161,6 +215,7 @@ const DataKind npz_data{.name = "npz",
                         .form = "npz:FILE,inputs=x,targets=y",
                         .files = 1,
                         .keys = {"inputs", "targets", "channels"},
-                        .open = open_npz};
+                        .open = open_npz,
+                        .choice = FileChoice{"NumPy archives", "*.npz", npz_text}};
 
 } // namespace batchscope::data

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/open_database.h"
 #include "core/base/text.h"
 #include "core/data/csv_text.h"
 #include "core/data/input_file.h"
@@ -203,6 +205,59 @@ DataSplit open_csv(const SourceText& source, const DataOptions& /*options*/) {
   return split_table(std::move(rows.table), source.validation);
 }
 
+using CsvRow = std::vector<std::string>;
+
+/// The first two rows of a table, or fewer if it has fewer; none if a line is too long for a table.
+std::vector<CsvRow> first_rows(const std::string& path) {
+  constexpr std::size_t longest_line = 64 * 1024;
+  if (is_open_database(path))
+    return {};
+  std::ifstream file(path, std::ios::binary);
+  std::string lines(2 * longest_line, '\0');
+  file.read(lines.data(), static_cast<std::streamsize>(lines.size()));
+  lines.resize(static_cast<std::size_t>(file.gcount()));
+  const std::size_t first = lines.find('\n');
+  if (first == std::string::npos ? lines.size() > longest_line : first > longest_line)
+    return {};
+  if (const std::size_t second = first == std::string::npos ? first : lines.find('\n', first + 1);
+      second != std::string::npos)
+    lines.resize(second + 1);
+  std::vector<CsvRow> rows;
+  try {
+    CsvText text(lines, path);
+    for (CsvRow fields; rows.size() < 2 && text.next(fields);)
+      rows.push_back(fields);
+  } catch (const Error&) {
+    // Opening the table reports it, with the line.
+  }
+  return rows;
+}
+
+bool is_number(std::string_view field) {
+  field = trimmed(field);
+  double number = 0;
+  const auto parsed = std::from_chars(field.data(), field.data() + field.size(), number);
+  return parsed.ec == std::errc() && parsed.ptr == field.data() + field.size();
+}
+
+/// Whether the first row holds values like the second, not column names: all columns but the last, which may be a
+/// class, are numbers, and the last has the same kind in both rows.
+bool has_no_names(const std::vector<CsvRow>& rows) {
+  const CsvRow& first = rows.front();
+  return std::all_of(first.begin(), first.end() - 1, is_number) && !rows.back().empty() &&
+         is_number(first.back()) == is_number(rows.back().back());
+}
+
+/// The last column becomes the target.
+FileText csv_text(const std::string& file) {
+  const std::vector<CsvRow> rows = first_rows(file);
+  if (rows.empty() || rows.front().back().empty())
+    return {fmt::format("csv:{},target=", file), "Enter the column to predict after target="};
+  if (has_no_names(rows))
+    return {fmt::format("csv:{},header=no,target={}", file, rows.front().size()), {}};
+  return {fmt::format("csv:{},target={}", file, rows.front().back()), {}};
+}
+
 } // namespace
 
 extern const DataKind csv_data;
@@ -210,6 +265,7 @@ const DataKind csv_data{.name = "csv",
                         .form = "csv:FILE,target=NAME or csv:FILE,header=no,target=NUMBER",
                         .files = 1,
                         .keys = {"target", "header"},
-                        .open = open_csv};
+                        .open = open_csv,
+                        .choice = FileChoice{"CSV files", "*.csv", csv_text}};
 
 } // namespace batchscope::data

@@ -155,6 +155,8 @@ struct DataOptions {
 /// file holds, and those of arrays and folders of images against the memory that is free. Throws Error (input) naming
 /// the file, the offset or line, and what was expected.
 DataSplit open_data(const std::string& text, const DataOptions& options = {});
+/// The forms of a text, one for each kind of data: `csv:FILE,target=NAME or csv:FILE,header=no,target=NUMBER`.
+std::vector<std::string> data_forms();
 
 /// The user's files that a `--data` text names, and those of a folder, without those shipped with the program. Throws
 /// as check_data_text() does.

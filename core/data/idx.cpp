@@ -1,5 +1,6 @@
 // `idx:` and `demo`: 8-bit grey images with one class each.
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -105,6 +106,25 @@ std::vector<std::string> idx_files(const SourceText& source) {
   return files;
 }
 
+/// The file of labels beside one of images: their names differ in these parts.
+std::string labels_beside(const std::filesystem::path& images) {
+  std::string name = images.filename();
+  for (const auto& [of_images, of_labels] : {std::pair("images", "labels"), std::pair("idx3", "idx1")})
+    if (const std::size_t at = name.find(of_images); at != std::string::npos)
+      name.replace(at, std::strlen(of_images), of_labels);
+  const std::filesystem::path labels = images.parent_path() / name;
+  std::error_code none;
+  return name != images.filename() && std::filesystem::exists(labels, none) ? labels.string() : std::string();
+}
+
+FileText idx_text(const std::string& file) {
+  const bool is_labels = std::filesystem::path(file).filename().string().find("labels") != std::string::npos;
+  const std::string labels = labels_beside(file);
+  if (is_labels || labels.empty())
+    return {fmt::format("idx:{},", file), "Enter the file of images, a comma and the file of labels"};
+  return {fmt::format("idx:{},{}", file, labels), {}};
+}
+
 } // namespace
 
 extern const DataKind idx_data;
@@ -113,7 +133,8 @@ const DataKind idx_data{.name = "idx",
                         .files = 2,
                         .keys = {"validation-images", "validation-labels"},
                         .open = open_idx,
-                        .list = idx_files};
+                        .list = idx_files,
+                        .choice = FileChoice{"IDX images", "*idx3* *idx1* *ubyte*", idx_text}};
 
 namespace {
 

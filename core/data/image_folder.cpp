@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* folder_form = "images:DIR or images:DIR,size=WxH";
+constexpr const char* folder_form = "images:DIR or images:DIR,size=WxH (PNG and JPEG, one folder for each class)";
 
 struct ImageList {
   std::vector<std::string> files; ///< by class, then by name
@@ -193,10 +193,27 @@ std::vector<std::string> files_in_folder(const SourceText& source) {
   return files;
 }
 
+/// For one image in the folder of its class.
+FileText images_text(const std::string& file) {
+  const std::filesystem::path classes = std::filesystem::path(file).parent_path().parent_path();
+  std::error_code none;
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(classes, none))
+    count += entry.is_directory(none) && !entry.path().filename().string().starts_with('.') ? 1 : 0;
+  return {fmt::format("images:{}", classes.string()),
+          count > 1 ? std::string() : "One folder of images for each class is needed"};
+}
+
 } // namespace
 
 extern const DataKind images_data;
-const DataKind images_data{
-    .name = "images", .form = folder_form, .files = 1, .keys = {"size"}, .open = open_folder, .list = files_in_folder};
+const DataKind images_data{.name = "images",
+                           .form = folder_form,
+                           .files = 1,
+                           .keys = {"size"},
+                           .open = open_folder,
+                           .list = files_in_folder,
+                           .choice =
+                               FileChoice{"Images, in one folder for each class", "*.png *.jpg *.jpeg", images_text}};
 
 } // namespace batchscope::data

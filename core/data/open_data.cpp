@@ -15,9 +15,7 @@ namespace batchscope::data {
 #include "core/data/kinds.def"
 #undef KIND
 
-namespace {
-
-const std::vector<const DataKind*>& kinds() {
+const std::vector<const DataKind*>& data_kinds() {
   static const std::vector<const DataKind*> all = {
 #define KIND(name) &name##_data,
 #include "core/data/kinds.def"
@@ -26,9 +24,11 @@ const std::vector<const DataKind*>& kinds() {
   return all;
 }
 
+namespace {
+
 const DataKind& kind_named(const std::string& name, const std::string& text) {
   std::string known;
-  for (const DataKind* kind : kinds()) {
+  for (const DataKind* kind : data_kinds()) {
     if (name == kind->name)
       return *kind;
     known += (known.empty() ? "" : ", ") + std::string(kind->form);
@@ -97,12 +97,12 @@ bool begins_stream(std::string_view part, const std::vector<StreamText>& so_far)
   if (so_far.empty())
     return true;
   const std::string_view before = so_far.back().source;
-  const auto kind = std::find_if(kinds().begin(), kinds().end(), [&](const DataKind* each) {
+  const auto kind = std::find_if(data_kinds().begin(), data_kinds().end(), [&](const DataKind* each) {
     return before.substr(0, before.find_first_of(":,")) == each->name;
   });
   const bool parameter =
-      name == "validation" ||
-      (kind != kinds().end() && std::find((*kind)->keys.begin(), (*kind)->keys.end(), name) != (*kind)->keys.end());
+      name == "validation" || (kind != data_kinds().end() &&
+                               std::find((*kind)->keys.begin(), (*kind)->keys.end(), name) != (*kind)->keys.end());
   return !parameter && (is_stream_name(source) || source.find(':') != std::string_view::npos);
 }
 
@@ -207,6 +207,13 @@ std::vector<std::string> stream_names(const std::string& text) {
   for (const StreamText& stream : streams_in(text))
     names.push_back(stream.name);
   return names;
+}
+
+std::vector<std::string> data_forms() {
+  std::vector<std::string> forms;
+  for (const DataKind* kind : data_kinds())
+    forms.emplace_back(kind->form);
+  return forms;
 }
 
 bool lengths_vary(const std::string& text) {

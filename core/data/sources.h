@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/data/dataset.h"
+#include "core/data/file_text.h"
 
 namespace batchscope::data {
 
@@ -49,6 +50,14 @@ struct StreamData {
 /// All streams as one data set. Throws Error (input) if their examples have different forms.
 DataSplit mix_streams(const std::vector<StreamData>& streams);
 
+/// How a file of a kind is chosen.
+struct FileChoice {
+  const char* title;    ///< `CSV files`
+  const char* patterns; ///< of names, in any case: `*.csv`; several have spaces between them
+  /// See text_for_file(); null: `KIND:FILE`. Does not throw.
+  FileText (*text_for)(const std::string& file) = nullptr;
+};
+
 /// A kind of data. A new one is a file that defines a DataKind and a line in kinds.def.
 struct DataKind {
   const char* name;                     ///< how a text begins: `csv`
@@ -60,6 +69,9 @@ struct DataKind {
   DataSplit (*open)(const SourceText& source, const DataOptions& options) = nullptr;
   /// All files that open() reads; null: those that the text names. Does not throw.
   std::vector<std::string> (*list)(const SourceText& source) = nullptr;
+  std::optional<FileChoice> choice{}; ///< nothing: no file of it is chosen
 };
+
+const std::vector<const DataKind*>& data_kinds(); ///< in the order of kinds.def
 
 } // namespace batchscope::data

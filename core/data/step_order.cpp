@@ -24,11 +24,11 @@ std::int64_t block_size(std::int64_t examples) {
 
 } // namespace
 
-StepOrder::Source::Source(const Dataset& data, std::int64_t first, std::int64_t examples, std::uint64_t seed,
-                          bool grouped)
+StepOrder::SourceOrder::SourceOrder(const Dataset& data, std::int64_t first, std::int64_t examples, std::uint64_t seed,
+                                    bool grouped)
     : data_(&data), first_(first), examples_(examples), seed_(seed), block_size_(grouped ? block_size(examples) : 0) {}
 
-void StepOrder::Source::sort_block(std::int64_t block) {
+void StepOrder::SourceOrder::sort_block(std::int64_t block) {
   const std::int64_t begin = block * block_size_;
   const std::int64_t end = std::min(begin + block_size_, examples_);
   std::vector<std::pair<std::int64_t, std::int64_t>> by_length; // (length, index)
@@ -45,7 +45,7 @@ void StepOrder::Source::sort_block(std::int64_t block) {
   block_number_ = block;
 }
 
-std::int64_t StepOrder::Source::at(std::int64_t epoch, std::int64_t position) {
+std::int64_t StepOrder::SourceOrder::at(std::int64_t epoch, std::int64_t position) {
   epoch += position / examples_;
   position %= examples_;
   if (epoch != epoch_) {

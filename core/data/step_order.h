@@ -28,9 +28,9 @@ public:
 
 private:
   /// The order of one source, epoch after epoch.
-  class Source {
+  class SourceOrder {
   public:
-    Source(const Dataset& data, std::int64_t first, std::int64_t examples, std::uint64_t seed, bool grouped);
+    SourceOrder(const Dataset& data, std::int64_t first, std::int64_t examples, std::uint64_t seed, bool grouped);
     /// Index in the data of the example at a position of an epoch, which may be beyond its end: in the next ones.
     std::int64_t at(std::int64_t epoch, std::int64_t position);
 
@@ -48,7 +48,7 @@ private:
     std::vector<std::int64_t> block_; ///< its examples by length
   };
 
-  std::vector<Source> sources_;
+  std::vector<SourceOrder> sources_;
 };
 
 } // namespace batchscope::data

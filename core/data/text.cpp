@@ -127,7 +127,11 @@ DataSplit open_text(const SourceText& source, const DataOptions& options) {
 } // namespace
 
 extern const DataKind text_data;
-const DataKind text_data{.name = "text", .form = "text:FILE", .files = 1, .open = open_text};
+const DataKind text_data{.name = "text",
+                         .form = "text:FILE",
+                         .files = 1,
+                         .open = open_text,
+                         .choice = FileChoice{"Text files", "*.txt *.md"}};
 
 namespace {
 
@@ -156,6 +160,11 @@ DataSplit open_lines(const SourceText& source, const DataOptions& options) {
 } // namespace
 
 extern const DataKind lines_data;
-const DataKind lines_data{.name = "lines", .form = "lines:FILE", .files = 1, .lengths_vary = true, .open = open_lines};
+const DataKind lines_data{.name = "lines",
+                          .form = "lines:FILE",
+                          .files = 1,
+                          .lengths_vary = true,
+                          .open = open_lines,
+                          .choice = FileChoice{"Lines of text", "*.txt *.md"}};
 
 } // namespace batchscope::data

@@ -1,37 +1,33 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/data/input_file.h"
+
+struct zip;
 
 namespace batchscope::data {
 
 /// The files of a ZIP archive, stored or deflated, also above 4 GB (zip64).
 class ZipFile {
 public:
-  /// Reads the archive's directory. Throws Error (input) naming the archive.
+  /// Reads the archive's directory. Throws Error (input) naming the archive, and the file in it that cannot be read.
   explicit ZipFile(const std::string& path);
 
-  struct Entry {
-    std::uint64_t packed = 0; ///< bytes in the archive
-    std::uint64_t size = 0;   ///< bytes unpacked
-    std::uint64_t header = 0; ///< offset of its local header
-    std::uint32_t crc = 0;
-    unsigned method = 0; ///< 0: stored, 8: deflated
-    bool encrypted = false;
-  };
-  const std::map<std::string, Entry>& entries() const { return entries_; } ///< by name
+  const std::vector<std::string>& names() const { return names_; } ///< in ascending order
+  bool has(const std::string& name) const;
 
-  /// Reads an entry, whose name is in entries(). Its checksum is checked when its last byte is read. Messages name it
+  /// Reads a file of the archive, one of names(). Its checksum is checked when its last byte is read. Messages name it
   /// as ARCHIVE(NAME).
   std::unique_ptr<InputBytes> open(const std::string& name) const;
 
 private:
   std::string path_;
-  std::map<std::string, Entry> entries_;
+  std::shared_ptr<zip> archive_; ///< libzip's
+  std::vector<std::string> names_;
 };
 
 } // namespace batchscope::data

@@ -16,9 +16,9 @@ run::MakeDryRun maker(DryRuns& dry_runs) {
 
 /// By a dry run of the changed run.
 Saving dry_saving(const TrainedSaving& change, std::int64_t batch, DryRuns& dry_runs, data::DataPool& pool) {
-  const run::Forecast forecast = run::forecast(change.spec, pool, maker(dry_runs));
-  return {change.name, change.title, static_cast<double>(forecast.at(std::min(batch, forecast.max_batch)).bytes),
-          forecast.largest.value_or(0), /*by_formula=*/false};
+  const run::MemoryPrediction prediction = run::predict_memory(change.spec, pool, maker(dry_runs));
+  return {change.name, change.title, static_cast<double>(prediction.at(std::min(batch, prediction.max_batch)).bytes),
+          prediction.largest.value_or(0), /*by_formula=*/false};
 }
 
 } // namespace
@@ -28,12 +28,12 @@ CardFit fit_into(const run::RunSpec& spec, DryRuns& dry_runs, data::DataPool& po
   within.memory_budget = dry_runs.target().usable_bytes();
   const data::DataSplit data = pool.open(spec.data, run::data_options(spec)); // read once
   CardFit fit{.target = dry_runs.target(),
-              .forecast = run::forecast(within, pool, maker(dry_runs)),
+              .prediction = run::predict_memory(within, pool, maker(dry_runs)),
               .steps = {},
               .not_on_card = {},
               .batch = spec.batch.kind == run::BatchChoice::Kind::number ? spec.batch.number : 1};
   fit.steps =
-      dry_runs.steps(within, data::longest_shape(*data.train), data.train->size(), fit.forecast.largest.value_or(1));
+      dry_runs.steps(within, data::longest_shape(*data.train), data.train->size(), fit.prediction.largest.value_or(1));
   fit.not_on_card = dry_runs.why();
   return fit;
 }
@@ -46,8 +46,8 @@ std::vector<Saving> savings_of(const run::RunSpec& spec, const CardFit& fit, Dry
   const data::DataSplit data = pool.open(spec.data, run::data_options(spec));
   std::vector<Saving> all;
   if (const auto shape =
-          transformer_of(run::parse_model(spec.model), fit.forecast.parameters, data.train->shape().vocabulary))
-    all = savings(*shape, training_of(spec, fit.batch), room, known_memory(fit.forecast));
+          transformer_of(run::parse_model(spec.model), fit.prediction.parameters, data.train->shape().vocabulary))
+    all = savings(*shape, training_of(spec, fit.batch), room, memory_parts(fit.prediction));
   for (const TrainedSaving& change : trained_savings(within)) {
     if (stop && stop())
       break;

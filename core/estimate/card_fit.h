@@ -10,7 +10,7 @@
 #include "core/estimate/dry_runs.h"
 #include "core/estimate/savings.h"
 #include "core/run/card_steps.h"
-#include "core/run/forecast.h"
+#include "core/run/memory_prediction.h"
 
 namespace batchscope::estimate {
 
@@ -19,7 +19,7 @@ struct CardFit {
   Target target;
   /// Its budget is the target's usable memory. Of a card, bytes in use are counted as its allocator does, and the sizes
   /// are those that it serves.
-  run::Forecast forecast;
+  run::MemoryPrediction prediction;
   /// Of a card: steps with the largest batch, or with one example if none fits. Nothing for an amount of memory.
   std::optional<run::CardSteps> steps;
   /// Why the steps of a card were computed as on `cpu`, without the workspace of kernels; else empty.
@@ -27,7 +27,7 @@ struct CardFit {
   std::int64_t batch = 1; ///< the spec's, or 1 if a search is to choose it
 };
 
-/// Takes a fraction of a second; for a card a few seconds. Throws what forecast() throws.
+/// Takes a fraction of a second; for a card a few seconds. Throws what predict_memory() throws.
 CardFit fit_into(const run::RunSpec& spec, DryRuns& dry_runs, data::DataPool& pool);
 
 /// What one change of the run would need, at the batch of its fit; by formula for changes that cannot be trained here,

@@ -19,7 +19,7 @@ struct Growth {
 
 /// For all dimensions in which the model grows. Makes a few dozen dry runs: a fraction of a second; a few seconds for a
 /// card, and with convolutions of new shapes, whose workspace is measured unless the target is a GPU. Empty if the
-/// batch does not fit as the model is. Throws what forecast() throws.
+/// batch does not fit as the model is. Throws what predict_memory() throws.
 std::vector<Growth> room_to_grow(const run::RunSpec& spec, DryRuns& dry_runs, std::int64_t batch, data::DataPool& pool);
 
 } // namespace batchscope::estimate

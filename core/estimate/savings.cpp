@@ -70,13 +70,13 @@ double scale(double known, double formula) {
 
 } // namespace
 
-KnownMemory known_memory(const run::Forecast& forecast) {
+MemoryParts memory_parts(const run::MemoryPrediction& prediction) {
   // Where activations, not the optimizer's step, make the peak; but of a number of bytes that can be counted.
   constexpr std::uint64_t most = std::uint64_t{1} << 50;
-  std::int64_t large = std::clamp<std::int64_t>(forecast.max_batch, 2, std::int64_t{1} << 20);
-  while (large > 2 && forecast.curve.at(large).bytes > most)
+  std::int64_t large = std::clamp<std::int64_t>(prediction.max_batch, 2, std::int64_t{1} << 20);
+  while (large > 2 && prediction.curve.at(large).bytes > most)
     large /= 2;
-  const auto high = forecast.curve.at(large), low = forecast.curve.at(large / 2);
+  const auto high = prediction.curve.at(large), low = prediction.curve.at(large / 2);
   const auto part = [&](telemetry::Use use) { return static_cast<double>(high.by[static_cast<std::size_t>(use)]); };
   const double grown = static_cast<double>(high.bytes) - static_cast<double>(low.bytes);
   return {.model = part(telemetry::Use::parameters) * 2 + part(telemetry::Use::optimizer), // gradients like parameters
@@ -94,7 +94,7 @@ std::vector<TrainedSaving> trained_savings(const run::RunSpec& spec) {
 }
 
 std::vector<Saving> savings(const Transformer& model, const Training& training, double usable_bytes,
-                            const std::optional<KnownMemory>& known) {
+                            const std::optional<MemoryParts>& known) {
   const Estimate formula = by_formula(model, training);
   const double fixed_scale = known ? scale(known->model, fixed(formula)) : 1;
   const double activation_scale = known ? scale(known->per_example, formula.activations / training.batch) : 1;

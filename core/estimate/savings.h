@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/estimate/formula.h"
-#include "core/run/forecast.h"
+#include "core/run/memory_prediction.h"
 #include "core/run/run_spec.h"
 
 namespace batchscope::estimate {
@@ -21,11 +21,11 @@ struct Saving {
 };
 
 /// Memory of a training run by a dry run, bytes.
-struct KnownMemory {
+struct MemoryParts {
   double model = 0;       ///< parameters, gradients and optimizer state
   double per_example = 0; ///< what each example of a large batch adds
 };
-KnownMemory known_memory(const run::Forecast& forecast);
+MemoryParts memory_parts(const run::MemoryPrediction& prediction);
 
 /// One of the changes that this program can train, so that dry runs say what it saves.
 struct TrainedSaving {
@@ -38,6 +38,6 @@ std::vector<TrainedSaving> trained_savings(const run::RunSpec& spec);
 /// The usual changes that make a transformer fit, without those that are made already. By formula; with `known`, its
 /// two parts times the ratio by which the formula changes them.
 std::vector<Saving> savings(const Transformer& model, const Training& training, double usable_bytes,
-                            const std::optional<KnownMemory>& known);
+                            const std::optional<MemoryParts>& known);
 
 } // namespace batchscope::estimate

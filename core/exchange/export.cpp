@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/file_output.h"
 #include "core/base/text.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::exchange {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::exchange {
 

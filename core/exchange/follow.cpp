@@ -5,6 +5,7 @@
 
 #include "core/exchange/detail/file_state.h"
 #include "core/exchange/import.h"
+#include "core/store/run_store.h"
 
 namespace batchscope::exchange {
 

@@ -11,6 +11,7 @@
 #include "core/exchange/detail/svg_plot.h"
 #include "core/exchange/export.h"
 #include "core/run/made_with.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::exchange {
 

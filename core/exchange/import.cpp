@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/store/run_store.h"
 
 namespace batchscope::exchange {
 

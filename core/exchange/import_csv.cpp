@@ -9,6 +9,7 @@
 #include "core/exchange/detail/csv_table.h"
 #include "core/exchange/detail/imported_run.h"
 #include "core/exchange/import.h"
+#include "core/store/run_store.h"
 
 namespace batchscope::exchange {
 

@@ -7,6 +7,7 @@
 #include "core/data/input_file.h"
 #include "core/exchange/detail/imported_run.h"
 #include "core/exchange/import.h"
+#include "core/store/run_store.h"
 #include "core/telemetry/event_codec.h"
 #include "core/telemetry/outcome_fields.h"
 

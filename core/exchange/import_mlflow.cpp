@@ -13,8 +13,9 @@
 #include "core/exchange/detail/imported_run.h"
 #include "core/exchange/detail/sqlite_file.h"
 #include "core/exchange/import.h"
-#include "core/store/detail/migrations.h"
-#include "core/store/detail/sql.h"
+#include "core/store/file/detail/migrations.h"
+#include "core/store/file/detail/sql.h"
+#include "core/store/run_store.h"
 
 // MLflow's two tracking stores: a folder `mlruns/EXPERIMENT/RUN/{meta.yaml,params/,metrics/,tags/}` and an SQLite
 // database with the tables runs, params, metrics, tags and experiments.

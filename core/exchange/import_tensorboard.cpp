@@ -12,6 +12,7 @@
 #include "core/exchange/detail/event_log.h"
 #include "core/exchange/detail/imported_run.h"
 #include "core/exchange/import.h"
+#include "core/store/run_store.h"
 
 namespace batchscope::exchange {
 

@@ -7,6 +7,7 @@
 #include "core/exchange/detail/imported_run.h"
 #include "core/exchange/detail/sqlite_file.h"
 #include "core/exchange/import.h"
+#include "core/store/run_store.h"
 
 // trackio's databases, one for each project, `~/.cache/huggingface/trackio/PROJECT.db`: tables metrics, system_metrics
 // and configs, with an object of JSON in each row (trackio/sqlite_storage.py). A run is known by its id; in databases

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/exchange/detail/imported_run.h"
 #include "core/exchange/import.h"
+#include "core/store/run_store.h"
 
 namespace batchscope::exchange {
 

@@ -13,6 +13,7 @@
 #include "core/exchange/detail/wandb_records.h"
 #include "core/exchange/detail/yaml.h"
 #include "core/exchange/import.h"
+#include "core/store/run_store.h"
 
 // The folders that W&B writes beside a program: `wandb/run-DATE-ID` and, without a network,
 // `wandb/offline-run-DATE-ID`. `run-ID.wandb` in them has everything (wandb/proto/wandb_internal.proto), `files` what

@@ -12,6 +12,7 @@
 #include "core/data/input_file.h"
 #include "core/exchange/detail/number_text.h"
 #include "core/filter/values.h"
+#include "core/store/run_store.h"
 
 namespace batchscope::exchange::detail {
 

@@ -6,6 +6,7 @@
 #include "core/base/json.h"
 #include "core/exchange/detail/number_text.h"
 #include "core/exchange/export.h"
+#include "core/store/run_reader.h"
 #include "core/telemetry/event_codec.h"
 #include "core/telemetry/outcome_fields.h"
 #include "core/telemetry/record.h"

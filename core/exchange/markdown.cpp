@@ -2,6 +2,7 @@
 
 #include "core/compare/cells.h"
 #include "core/exchange/export.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::exchange {
 

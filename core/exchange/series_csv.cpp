@@ -6,6 +6,7 @@
 
 #include "core/exchange/detail/number_text.h"
 #include "core/exchange/export.h"
+#include "core/store/run_reader.h"
 #include "core/telemetry/record.h"
 #include "core/telemetry/series_info.h"
 

@@ -5,6 +5,7 @@
 #include "core/exchange/detail/number_text.h"
 #include "core/exchange/export.h"
 #include "core/store/run_fields.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::exchange {
 

@@ -54,13 +54,13 @@ struct Axis {
   double place(double value) const { return (value - low) / (high - low); }
 };
 
-struct Frame {
+struct PlotArea {
   Axis x, y;
   double px(double value) const { return left + x.place(value) * (width - left - right); }
   double py(double value) const { return height - bottom - y.place(value) * (height - top - bottom); }
 };
 
-std::string grid(const Frame& frame) {
+std::string grid(const PlotArea& frame) {
   std::string svg;
   const auto count = [](const Axis& axis) { return static_cast<int>(std::lround((axis.high - axis.low) / axis.step)); };
   for (int i = 0; i <= count(frame.y); ++i) {
@@ -78,7 +78,7 @@ std::string grid(const Frame& frame) {
   return svg;
 }
 
-std::string line(const SvgPlot::Series& series, const Frame& frame, std::size_t colour) {
+std::string line(const SvgPlot::Series& series, const PlotArea& frame, std::size_t colour) {
   std::string path;
   bool pen_down = false;
   for (const auto& [x, y] : series.points) {
@@ -93,7 +93,7 @@ std::string line(const SvgPlot::Series& series, const Frame& frame, std::size_t 
                      html_escaped(series.label));
 }
 
-std::string dots(const SvgPlot::Series& series, const Frame& frame, std::size_t colour) {
+std::string dots(const SvgPlot::Series& series, const PlotArea& frame, std::size_t colour) {
   std::string svg;
   for (const auto& [x, y] : series.points)
     if (std::isfinite(x) && std::isfinite(y))
@@ -135,7 +135,7 @@ std::string SvgPlot::svg() const {
   const auto y = Axis::of(series_, false);
   if (!x || !y)
     return {};
-  const Frame frame{*x, *y};
+  const PlotArea frame{*x, *y};
   std::string svg =
       fmt::format(R"(<svg viewBox="0 0 {} {}" role="img" aria-label="{}">)", width, height, html_escaped(title_));
   svg += fmt::format(R"(<text class="title" x="{}" y="18">{} <tspan class="axis">({})</tspan></text>)", left,

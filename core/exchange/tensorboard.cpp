@@ -10,6 +10,7 @@
 #include "core/base/utc.h"
 #include "core/exchange/detail/event_file.h"
 #include "core/exchange/export.h"
+#include "core/store/run_reader.h"
 #include "core/store/step_times.h"
 #include "core/telemetry/record.h"
 

@@ -6,6 +6,8 @@
 
 #include "core/base/error.h"
 #include "core/store/run_follower.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 
 namespace batchscope::job {
 

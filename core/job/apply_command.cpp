@@ -1,6 +1,7 @@
 #include "core/job/apply_command.h"
 
 #include "core/base/json.h"
+#include "core/store/run_store.h"
 
 namespace batchscope::job {
 

@@ -18,6 +18,7 @@
 #include "core/run/spec_keys.h"
 #include "core/search/run_search.h"
 #include "core/store/run_follower.h"
+#include "core/store/run_store.h"
 #include "core/telemetry/outcome_fields.h"
 
 namespace batchscope::job {

@@ -10,6 +10,7 @@
 #include "core/base/utc.h"
 #include "core/checkpoint/folder.h"
 #include "core/run/engine.h"
+#include "core/store/run_reader.h"
 #include "core/telemetry/english.h"
 
 namespace batchscope::job {

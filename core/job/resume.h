@@ -8,7 +8,7 @@
 
 #include "core/checkpoint/checkpoint.h"
 #include "core/run/session.h"
-#include "core/store/run_store.h"
+#include "core/store/run_row.h"
 #include "core/telemetry/reason.h"
 
 namespace batchscope::job {

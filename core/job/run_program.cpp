@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/program/process/command.h"
+#include "core/store/run_store.h"
 #include "core/telemetry/message.h"
 
 namespace batchscope::job {

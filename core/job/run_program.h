@@ -4,6 +4,7 @@
 
 #include "core/job/job.h"
 #include "core/program/run/program_source.h"
+#include "core/store/run_store.h"
 
 namespace batchscope::job {
 

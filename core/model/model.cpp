@@ -49,11 +49,11 @@ std::unique_ptr<Model> make_model(const run::ModelSpec& spec, const data::Exampl
                                   std::optional<std::uint64_t> seed, c10::Device device) {
   const NetworkOptions options{spec, shape, dropout, seed ? at::detail::createCPUGenerator(*seed) : at::Generator(),
                                device};
-#define NETWORK(network)                                                                                               \
+#define MODEL(network, ...)                                                                                            \
   if (spec.name == #network)                                                                                           \
     return make_##network(options);
-#include "core/model/detail/networks.def"
-#undef NETWORK
+#include "core/run/models.def"
+#undef MODEL
   throw Error(Error::Kind::failed, "the model " + spec.name + " has no network");
 }
 

@@ -47,7 +47,7 @@ double relative_difference(std::uint64_t line, std::uint64_t replay) {
 }
 
 /// An interval between two neighbouring points, and the replayed point at its middle.
-struct Stretch {
+struct Interval {
   double off = 0; ///< relative distance of the middle from the chord
   Point middle;
   std::int64_t from = 0;
@@ -55,32 +55,32 @@ struct Stretch {
 
 using Points = std::map<std::int64_t, Point>;
 
-void add_stretch(const MemoryModel& model, const Points& points, std::int64_t from, std::vector<Stretch>& stretches) {
+void add_interval(const MemoryModel& model, const Points& points, std::int64_t from, std::vector<Interval>& intervals) {
   const auto low = points.find(from);
   const auto high = std::next(low);
   if (high == points.end() || high->first - low->first < 2)
     return;
-  Stretch stretch{0, replayed(model, low->first + (high->first - low->first) / 2), from};
-  const Point line = on_line(low->second, high->second, stretch.middle.batch);
-  stretch.off = std::max(relative_difference(line.bytes, stretch.middle.bytes),
-                         relative_difference(line.onto_gradients, stretch.middle.onto_gradients));
-  if (stretch.off > near_enough)
-    stretches.push_back(stretch);
+  Interval interval{0, replayed(model, low->first + (high->first - low->first) / 2), from};
+  const Point line = on_line(low->second, high->second, interval.middle.batch);
+  interval.off = std::max(relative_difference(line.bytes, interval.middle.bytes),
+                          relative_difference(line.onto_gradients, interval.middle.onto_gradients));
+  if (interval.off > near_enough)
+    intervals.push_back(interval);
 }
 
 /// Repeatedly halves the interval with the largest deviation.
 void refine(const MemoryModel& model, Points& points) {
-  std::vector<Stretch> stretches;
+  std::vector<Interval> intervals;
   for (const auto& [batch, point] : points)
-    add_stretch(model, points, batch, stretches);
-  const auto better = [](const Stretch& a, const Stretch& b) { return a.off < b.off; };
-  while (!stretches.empty() && points.size() < max_points) {
-    const auto worst = std::max_element(stretches.begin(), stretches.end(), better);
-    const Stretch halved = *worst;
-    stretches.erase(worst);
+    add_interval(model, points, batch, intervals);
+  const auto better = [](const Interval& a, const Interval& b) { return a.off < b.off; };
+  while (!intervals.empty() && points.size() < max_points) {
+    const auto worst = std::max_element(intervals.begin(), intervals.end(), better);
+    const Interval halved = *worst;
+    intervals.erase(worst);
     points.emplace(halved.middle.batch, halved.middle);
-    add_stretch(model, points, halved.from, stretches);
-    add_stretch(model, points, halved.middle.batch, stretches);
+    add_interval(model, points, halved.from, intervals);
+    add_interval(model, points, halved.middle.batch, intervals);
   }
 }
 

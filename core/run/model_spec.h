@@ -24,8 +24,7 @@ struct ModelSpec {
   std::int64_t context() const; ///< tokens per example, for models of text
 };
 
-/// Metadata of a model, without its network: a row of the table in model_spec.cpp. The network is a file in
-/// core/model and a line in networks.def there.
+/// Metadata of a model, without its network: a row of models.def. The network is a file in core/model.
 struct ModelKind {
   struct Size {
     const char* name;

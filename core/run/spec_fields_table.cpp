@@ -3,7 +3,9 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "core/data/dataset.h"
 #include "core/run/detail/field_checks.h"
 #include "core/run/detail/field_forms.h"
 #include "core/run/detail/field_member.h"
@@ -65,6 +67,14 @@ std::vector<std::string> model_examples() {
   return examples;
 }
 
+std::vector<std::string> model_forms() {
+  std::vector<std::string> forms;
+  for (const ModelKind& kind : model_kinds())
+    if (!kind.script)
+      forms.push_back(std::string(kind.example) + (kind.has_norm ? ",norm=group (or batch)" : ""));
+  return forms;
+}
+
 /// One of each kind, for a small run.
 std::vector<std::string> schedule_examples() {
   constexpr std::int64_t batch = 16;
@@ -105,10 +115,10 @@ const std::vector<SpecField>& spec_fields() {
        .label = "Model",
        .placeholder = "MODEL",
        .choices = model_examples(),
-       .help = "Built-in model and its sizes: cnn:width=32,norm=group, mlp:hidden=256, resnet:width=16, "
-               "gpt:layers=4,heads=4,width=128,context=128, llama:layers=4,heads=4,kv-heads=2,width=128, "
-               "bert:layers=4,heads=4,width=128,context=128 or vit:layers=4,heads=4,width=128,patch=4; or your own, "
-               "saved by torch.jit.save(): torchscript:FILE (for text torchscript:FILE,context=128)",
+       .help = fmt::format(
+           "Built-in model and its sizes: {}; or your own, saved by torch.jit.save(): torchscript:FILE (for "
+           "text torchscript:FILE,context=128)",
+           fmt::join(model_forms(), ", ")),
        .default_text = "cnn",
        .group = "Model and data",
        .check = check_model},
@@ -117,13 +127,9 @@ const std::vector<SpecField>& spec_fields() {
        .label = "Data",
        .placeholder = "DATA",
        .choices = {"demo", "synthetic:examples=1000,shape=3x32x32,classes=10", "synthetic:examples=1000,vocabulary=65"},
-       .help = "Training data: demo, idx:IMAGES,LABELS (validation-images=FILE,validation-labels=FILE for validation "
-               "examples of their own), text:FILE, lines:FILE, csv:FILE,target=NAME "
-               "(csv:FILE,header=no,target=3 for a file without column names; columns are counted from 1), "
-               "npy:INPUTS,TARGETS, npz:FILE,inputs=x,targets=y, images:DIR (PNG and JPEG, one folder for each class; "
-               "size=WxH resizes them) or synthetic:examples=1000,shape=3x32x32,classes=10; each accepts "
-               "validation=0.2, the fraction held out "
-               "for validation; a=SOURCE,b=SOURCE mixes several streams in every batch",
+       .help = fmt::format("Training data: {}; each accepts validation=0.2, the fraction held out for validation; "
+                           "a=SOURCE,b=SOURCE mixes several streams in every batch",
+                           fmt::join(data::data_forms(), ", ")),
        .default_text = "demo",
        .group = "Model and data",
        .check = check_data},

@@ -92,4 +92,16 @@ Course course_from_json(const Json& json) {
   return course;
 }
 
+Course copy_of(const Course& course) {
+  const BatchSchedule& schedule = *course.schedule;
+  ScheduleOrigin origin = schedule.origin();
+  const auto base = schedule.base();
+  if (base)
+    origin.courses.push_back(copy_of(*base));
+  Course copy{make_schedule(base ? text_with_base(schedule) : schedule.text(), origin), course.batch};
+  if (const std::string state = schedule.state(); !base && !state.empty())
+    copy.schedule->restore(state);
+  return copy;
+}
+
 } // namespace batchscope::schedule::detail

@@ -137,6 +137,8 @@ public:
   const std::string& shares_text() const { return options_.shares; }
   Json state_json() const;
   void restore(const Json& json);
+  /// Of a copy: gives it schedules of its own, and takes it from who hears the events.
+  void stand_alone();
 
   bool epoch_ended() const { return sampler_.begins_epoch(batch_) || through(); }
   const ScheduleState& state() const { return state_; }
@@ -458,8 +460,18 @@ void Progression::Impl::restore(const Json& json) {
   pending_.reset();
 }
 
+void Progression::Impl::stand_alone() {
+  on_event_ = {};
+  schedule_ = detail::copy_of({schedule_, batch_}).schedule;
+  for (Course& course : left_)
+    course = detail::copy_of(course);
+}
+
 Progression::Progression(const ProgressionOptions& options, EventSink on_event)
     : impl_(std::make_unique<Impl>(options, std::move(on_event))) {}
+Progression::Progression(const Progression& other) : impl_(std::make_unique<Impl>(*other.impl_)) {
+  impl_->stand_alone();
+}
 Progression::~Progression() = default;
 Progression::Progression(Progression&&) noexcept = default;
 Progression& Progression::operator=(Progression&&) noexcept = default;

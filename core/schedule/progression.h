@@ -71,6 +71,8 @@ public:
   /// schedule.
   explicit Progression(const ProgressionOptions& options, EventSink on_event = {});
   ~Progression();
+  /// At the same step boundary, to look ahead from; it reports no events.
+  Progression(const Progression& other);
   Progression(Progression&&) noexcept;
   Progression& operator=(Progression&&) noexcept;
 

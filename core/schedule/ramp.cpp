@@ -33,7 +33,7 @@ double position_in(Unit unit, const ScheduleState& state) {
 }
 
 /// Start and length of a ramp in its own unit.
-struct Stretch {
+struct RampRange {
   Unit unit = Unit::run;
   double begin = 0;
   double length = 1;
@@ -45,41 +45,41 @@ struct Stretch {
   }
 };
 
-Stretch read_stretch(const ScheduleText& text, const ScheduleOrigin& origin) {
-  Stretch stretch{Unit::run, origin.state.progress, 1 - origin.state.progress};
+RampRange read_ramp_range(const ScheduleText& text, const ScheduleOrigin& origin) {
+  RampRange range{Unit::run, origin.state.progress, 1 - origin.state.progress};
   for (const auto& [key, unit] : units) {
     if (!text.has(key))
       continue;
-    if (stretch.unit != Unit::run)
+    if (range.unit != Unit::run)
       text.refuse("more than one length; accepted: one of epochs, steps, examples, tokens, or none for the whole run");
     if (unit == Unit::tokens && !origin.has_tokens)
       text.refuse("these examples have no tokens; accepted: epochs, steps, examples, or none for the whole run");
-    stretch = {unit, position_in(unit, origin.state), text.positive(key)};
+    range = {unit, position_in(unit, origin.state), text.positive(key)};
   }
-  return stretch;
+  return range;
 }
 
 class Ramp : public BatchSchedule {
 public:
   using Shape = double (*)(double base, double max, double fraction);
 
-  Ramp(Shape shape, Stretch stretch, std::int64_t base, std::int64_t max, std::string text)
-      : shape_(shape), stretch_(stretch), base_(base), max_(max), text_(std::move(text)) {}
+  Ramp(Shape shape, RampRange range, std::int64_t base, std::int64_t max, std::string text)
+      : shape_(shape), range_(range), base_(base), max_(max), text_(std::move(text)) {}
 
   ScheduleAnswer next(const ScheduleState& state) override {
-    const double fraction = stretch_.fraction(state);
+    const double fraction = range_.fraction(state);
     if (fraction >= 1)
       return {max_, {}};
     const double size = shape_(static_cast<double>(base_), static_cast<double>(max_), fraction);
     return {std::clamp(whole_batch(size), base_, max_), {}};
   }
-  bool needs_feedback() const override { return stretch_.unit == Unit::tokens; }
-  bool needs_length() const override { return stretch_.unit == Unit::run; }
+  bool needs_feedback() const override { return range_.unit == Unit::tokens; }
+  bool needs_length() const override { return range_.unit == Unit::run; }
   std::string text() const override { return text_; }
 
 private:
   Shape shape_;
-  Stretch stretch_;
+  RampRange range_;
   std::int64_t base_;
   std::int64_t max_;
   std::string text_;
@@ -90,7 +90,7 @@ std::unique_ptr<BatchSchedule> make_ramp(const ScheduleText& text, const Schedul
   const std::int64_t max = text.integer("max", 1);
   if (max < origin.batch)
     text.refuse(fmt::format("max is {}, below the first batch, {}", max, origin.batch));
-  return std::make_unique<Ramp>(shape, read_stretch(text, origin), origin.batch, max, text.text());
+  return std::make_unique<Ramp>(shape, read_ramp_range(text, origin), origin.batch, max, text.text());
 }
 
 std::unique_ptr<BatchSchedule> make_linear(const ScheduleText& text, const ScheduleOrigin& origin) {

@@ -28,7 +28,7 @@ constexpr double decides = 0.5;
 /// 1.2533 for the median of normal values, times 1.4826 from that deviation to theirs.
 constexpr double error_of_median = 1.2533 * 1.4826;
 
-bool is_disturbed(const Stretch& stretch) {
+bool is_disturbed(const TimedSteps& stretch) {
   return stretch.lost >= disturbed_from;
 }
 
@@ -45,20 +45,20 @@ double uncertainty_of(std::vector<double> logarithms) {
 /// A size and its stretches: entry i is from round i.
 struct Timed {
   std::int64_t batch = 0;
-  std::vector<Stretch> stretches{};
+  std::vector<TimedSteps> stretches{};
   bool racing = true; ///< can still be the knee
 
   /// Whether only those count that were not disturbed.
   bool has_calm() const { return !std::all_of(stretches.begin(), stretches.end(), is_disturbed); }
-  bool counts(const Stretch& stretch) const { return !is_disturbed(stretch) || !has_calm(); }
-  std::vector<double> counting(double Stretch::*member) const {
+  bool counts(const TimedSteps& stretch) const { return !is_disturbed(stretch) || !has_calm(); }
+  std::vector<double> counting(double TimedSteps::*member) const {
     std::vector<double> values;
-    for (const Stretch& stretch : stretches)
+    for (const TimedSteps& stretch : stretches)
       if (counts(stretch))
         values.push_back(stretch.*member);
     return values;
   }
-  std::vector<double> rates() const { return counting(&Stretch::examples_per_second); }
+  std::vector<double> rates() const { return counting(&TimedSteps::examples_per_second); }
   double rate() const { return median(rates()); }
   double fastest() const {
     const std::vector<double> all = rates();
@@ -73,7 +73,7 @@ double uncertainty(const Timed& size, const Timed& best) {
     return 0;
   std::vector<double> ratios;
   for (std::size_t i = 0; i < std::min(size.stretches.size(), best.stretches.size()); ++i)
-    if (const Stretch& own = size.stretches[i], &other = best.stretches[i]; size.counts(own) && best.counts(other))
+    if (const TimedSteps& own = size.stretches[i], &other = best.stretches[i]; size.counts(own) && best.counts(other))
       ratios.push_back(std::log(own.examples_per_second / other.examples_per_second));
   double fraction = uncertainty_of(ratios);
   if (ratios.size() < 2) {
@@ -93,13 +93,13 @@ Timing timing_of(const Timed& size, const Timed& best) {
   const std::vector<double> rates = size.rates();
   const auto [slowest, fastest] = std::minmax_element(rates.begin(), rates.end());
   return {.batch = size.batch,
-          .seconds = median(size.counting(&Stretch::step_seconds)),
+          .seconds = median(size.counting(&TimedSteps::step_seconds)),
           .examples_per_second = median(rates),
           .slowest = *slowest,
           .fastest = *fastest,
           .stretches = static_cast<int>(rates.size()),
           .uncertainty = uncertainty(size, best),
-          .lost = median(size.counting(&Stretch::lost))};
+          .lost = median(size.counting(&TimedSteps::lost))};
 }
 
 const Timed* best_of(const std::vector<Timed>& sizes) {
@@ -120,7 +120,7 @@ std::vector<Timing> timings_of(const std::vector<Timed>& sizes) {
 
 class Race {
 public:
-  Race(const std::vector<std::int64_t>& sizes, const TimeStretch& time,
+  Race(const std::vector<std::int64_t>& sizes, const TimeSteps& time,
        const std::function<void(const Timing&)>& on_timing)
       : time_(time), on_timing_(on_timing) {
     for (const std::int64_t batch : sizes)
@@ -186,7 +186,7 @@ private:
            });
   }
 
-  const TimeStretch& time_;
+  const TimeSteps& time_;
   const std::function<void(const Timing&)>& on_timing_;
   std::vector<Timed> sizes_;
   double seconds_ = 0;
@@ -200,8 +200,8 @@ const Timing& fastest_of(const std::vector<Timing>& timings) {
 
 } // namespace
 
-Stretch stretch_of(const std::vector<double>& seconds, double examples, const ProcessorShare& share) {
-  Stretch stretch{.lost = share.lost()};
+TimedSteps timed_steps_of(const std::vector<double>& seconds, double examples, const ProcessorShare& share) {
+  TimedSteps stretch{.lost = share.lost()};
   for (const double each : seconds)
     stretch.spent_seconds += each;
   stretch.step_seconds = stretch.spent_seconds / static_cast<double>(seconds.size());
@@ -223,19 +223,19 @@ std::vector<std::int64_t> sizes_to_time(const SearchResult& result) {
   return sizes;
 }
 
-std::vector<Timing> measure_throughput(const std::vector<std::int64_t>& sizes, const TimeStretch& time,
+std::vector<Timing> measure_throughput(const std::vector<std::int64_t>& sizes, const TimeSteps& time,
                                        const std::function<void(const Timing&)>& on_timing) {
   return Race(sizes, time, on_timing).run();
 }
 
-std::vector<Timing> timings_of(const std::map<std::int64_t, std::vector<Stretch>>& stretches) {
+std::vector<Timing> timings_of(const std::map<std::int64_t, std::vector<TimedSteps>>& stretches) {
   std::vector<Timed> sizes;
   for (const auto& [batch, of_it] : stretches)
     sizes.push_back({.batch = batch, .stretches = of_it});
   return timings_of(sizes);
 }
 
-void time_sizes(SearchResult& result, const TimeStretch& time, const std::function<void(const Timing&)>& on_timing,
+void time_sizes(SearchResult& result, const TimeSteps& time, const std::function<void(const Timing&)>& on_timing,
                 const std::function<bool()>& stop) {
   std::vector<Timing> so_far;
   const auto keep = [&](const Timing& timing) {

@@ -13,7 +13,7 @@ namespace batchscope::search {
 
 /// Timing of one stretch: some whole steps of one size. If other work took some of its time, as it would have been
 /// without that, estimated.
-struct Stretch {
+struct TimedSteps {
   double step_seconds = 0;
   double examples_per_second = 0;
   double spent_seconds = 0; ///< on the whole stretch, untimed steps included
@@ -23,10 +23,10 @@ struct Stretch {
 /// The stretch of steps that took `seconds` each, with `examples` in each. If it was disturbed, a step takes the mean
 /// without what was lost, or the median if that is less: of steps that are shorter than the scheduler's time slices
 /// most are not disturbed at all.
-Stretch stretch_of(const std::vector<double>& seconds, double examples, const ProcessorShare& share);
+TimedSteps timed_steps_of(const std::vector<double>& seconds, double examples, const ProcessorShare& share);
 
 /// Times a size known to fit for a fraction of a second, at least one step; nothing if it did not fit after all.
-using TimeStretch = std::function<std::optional<Stretch>(std::int64_t batch)>;
+using TimeSteps = std::function<std::optional<TimedSteps>(std::int64_t batch)>;
 
 /// The sizes worth timing: powers of two up to the largest, the largest, and the safe one.
 std::vector<std::int64_t> sizes_to_time(const SearchResult& result);
@@ -35,11 +35,11 @@ std::vector<std::int64_t> sizes_to_time(const SearchResult& result);
 /// knee in turns, up and down, so that other load on the machine affects all of them alike. Repeats until the stretches
 /// agree on the knee, at least three and at most nine times; or, if that takes longer than 20 seconds (disturbed by
 /// other work 40), twice. Calls `on_timing` after each stretch with the results so far of its size. One thread.
-std::vector<Timing> measure_throughput(const std::vector<std::int64_t>& sizes, const TimeStretch& time,
+std::vector<Timing> measure_throughput(const std::vector<std::int64_t>& sizes, const TimeSteps& time,
                                        const std::function<void(const Timing&)>& on_timing = {});
 
 /// The same from stretches that were made before, by size: at least one of each.
-std::vector<Timing> timings_of(const std::map<std::int64_t, std::vector<Stretch>>& stretches);
+std::vector<Timing> timings_of(const std::map<std::int64_t, std::vector<TimedSteps>>& stretches);
 
 /// Fills the recommended size of a search that has timings; `reason` says why that one, and what is not certain.
 void recommend(SearchResult& result);
@@ -47,7 +47,7 @@ void recommend(SearchResult& result);
 /// Times the sizes of a search that has found some, and fills its timings and recommended size; see recommend(). Where
 /// `stop` says that the user has stopped it, the result is `interrupted`, with the timings so far. Throws what `time`
 /// throws otherwise.
-void time_sizes(SearchResult& result, const TimeStretch& time, const std::function<void(const Timing&)>& on_timing,
+void time_sizes(SearchResult& result, const TimeSteps& time, const std::function<void(const Timing&)>& on_timing,
                 const std::function<bool()>& stop);
 
 /// Adds to why the search ended as it did.

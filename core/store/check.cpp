@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/store/detail/migrations.h"
-#include "core/store/detail/row_checks.h"
 #include "core/store/detail/series_reader.h"
+#include "core/store/file/detail/migrations.h"
+#include "core/store/file/detail/row_checks.h"
 
 namespace batchscope::store::detail {
 

@@ -10,8 +10,8 @@
 #include "core/store/detail/run_buffer.h"
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/series_reader.h"
-#include "core/store/detail/sql.h"
 #include "core/store/detail/tags.h"
+#include "core/store/file/detail/sql.h"
 #include "core/telemetry/outcome_fields.h"
 
 namespace batchscope::store::detail {
@@ -30,7 +30,7 @@ struct Change {
 };
 
 /// A stored run beside the same run as it is now.
-struct Comparison {
+struct Changes {
   bool other_run = false; ///< its points differ, so it is not the same run
   bool behind = false;    ///< more is stored than the run now has
   std::vector<Change> changes;
@@ -50,7 +50,7 @@ std::int64_t sealed_points(SQLite::Database& database, std::int64_t frame) {
 
 /// Each series of such a run has a frame of its own.
 void compare_series(SQLite::Database& database, const SeriesRow& row, const std::vector<Point>& points,
-                    const CompleteRun& run, Comparison& comparison) {
+                    const CompleteRun& run, Changes& comparison) {
   bool sound = true;
   const auto stored = read_points(database, row, [&](const std::string&) { sound = false; });
   const std::size_t both = std::min(stored.size(), points.size());
@@ -71,8 +71,8 @@ void compare_series(SQLite::Database& database, const SeriesRow& row, const std:
     comparison.changes.push_back({&row.name, &points, row, sealed});
 }
 
-Comparison compare(SQLite::Database& database, const std::vector<SeriesRow>& rows, const CompleteRun& run) {
-  Comparison comparison;
+Changes compare(SQLite::Database& database, const std::vector<SeriesRow>& rows, const CompleteRun& run) {
+  Changes comparison;
   for (const auto& [name, points] : run.series) {
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const SeriesRow& one) { return one.name == name; });
     if (row == rows.end())
@@ -124,7 +124,7 @@ void write(SQLite::Database& database, RunBuffer& buffer, const CompleteRun& run
   RecordWriter(database).write(buffer);
 }
 
-void extend(SQLite::Database& database, std::int64_t id, const CompleteRun& run, const Comparison& comparison,
+void extend(SQLite::Database& database, std::int64_t id, const CompleteRun& run, const Changes& comparison,
             std::int64_t process) {
   for (const std::int64_t frame : comparison.replaced) {
     SQLite::Statement remove(database, "DELETE FROM frame WHERE id = ?");
@@ -159,7 +159,7 @@ std::pair<Added, std::string> CompleteRuns::add(const CompleteRun& run) {
     if (run.update == Update::never)
       return known;
     const auto rows = read_series_rows(database_, stored->id);
-    const Comparison comparison = compare(database_, rows, run);
+    const Changes comparison = compare(database_, rows, run);
     if (comparison.other_run)
       continue;
     const bool grown = !comparison.changes.empty() && !comparison.behind;

@@ -8,15 +8,15 @@
 
 namespace batchscope::store::detail {
 
-std::vector<Frame> frames_of(SQLite::Database& database, std::int64_t run) {
-  std::map<std::int64_t, Frame> frames; // in the order of their creation
+std::vector<StoredFrame> frames_of(SQLite::Database& database, std::int64_t run) {
+  std::map<std::int64_t, StoredFrame> frames; // in the order of their creation
   for (SeriesRow& series : read_series_rows(database, run)) {
-    Frame& frame = frames[series.frame];
+    StoredFrame& frame = frames[series.frame];
     frame.points = std::max(frame.points, series.summary.count);
     frame.series.push_back(std::move(series));
   }
   const auto& known = telemetry::step_series();
-  std::vector<Frame> all;
+  std::vector<StoredFrame> all;
   for (auto& [id, frame] : frames) {
     std::sort(frame.series.begin(), frame.series.end(),
               [](const auto& a, const auto& b) { return a.position < b.position; });
@@ -28,12 +28,12 @@ std::vector<Frame> frames_of(SQLite::Database& database, std::int64_t run) {
   return all;
 }
 
-bool holds_records(const Frame& frame) {
+bool holds_records(const StoredFrame& frame) {
   return std::any_of(frame.index.begin(), frame.index.end(),
                      [](std::size_t index) { return index < telemetry::step_series().size(); });
 }
 
-void Frame::set(telemetry::StepRecord& record, const FramePoints& points, std::size_t i) const {
+void StoredFrame::set(telemetry::StepRecord& record, const FramePoints& points, std::size_t i) const {
   for (std::size_t k = 0; k < series.size(); ++k) {
     if (index[k] < telemetry::step_series().size())
       telemetry::set(record, index[k], points.values[k][i]);

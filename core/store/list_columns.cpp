@@ -11,7 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/store/detail/sql.h"
+#include "core/store/file/detail/sql.h"
 #include "core/telemetry/record.h"
 
 namespace batchscope::store::detail {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/filter/condition.h"
-#include "core/store/run_store.h"
+#include "core/store/run_row.h"
 
 namespace batchscope::store {
 

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include "core/store/detail/database.h"
 #include "core/store/detail/salvage.h"
+#include "core/store/file/detail/database.h"
 
 namespace batchscope::store::detail {
 

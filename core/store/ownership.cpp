@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/store/detail/check.h"
-#include "core/store/detail/sql.h"
+#include "core/store/file/detail/sql.h"
 
 namespace batchscope::store::detail {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include "core/store/detail/chunk.h"
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/series_reader.h"
-#include "core/store/detail/sql.h"
+#include "core/store/file/detail/chunk.h"
+#include "core/store/file/detail/sql.h"
 
 namespace batchscope::store::detail {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/store/detail/sql.h"
+#include "core/store/file/detail/sql.h"
 #include "core/telemetry/event_codec.h"
 
 namespace batchscope::store::detail {

@@ -9,7 +9,7 @@
 #include "core/store/detail/record_writer.h"
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/series_reader.h"
-#include "core/store/detail/sql.h"
+#include "core/store/file/detail/sql.h"
 
 namespace batchscope::store::detail {
 

@@ -5,7 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/utc.h"
 #include "core/store/detail/run_rows.h"
-#include "core/store/detail/sql.h"
+#include "core/store/file/detail/sql.h"
 
 namespace batchscope::store::detail {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/store/run_store.h"
+#include "core/store/run_row.h"
 #include "core/telemetry/outcome_fields.h"
 
 namespace batchscope::store {

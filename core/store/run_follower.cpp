@@ -10,19 +10,19 @@
 
 #include "core/base/error.h"
 #include "core/store/detail/connection.h"
-#include "core/store/detail/database.h"
 #include "core/store/detail/frame_reader.h"
 #include "core/store/detail/frames.h"
 #include "core/store/detail/run_rows.h"
-#include "core/store/detail/sql.h"
+#include "core/store/file/detail/database.h"
+#include "core/store/file/detail/sql.h"
 #include "core/telemetry/event_codec.h"
 
 namespace batchscope::store {
 
 namespace {
 
-using detail::Frame;
 using detail::Points;
+using detail::StoredFrame;
 
 /// How much of a run poll() has returned.
 struct Cursor {
@@ -62,16 +62,16 @@ private:
   RunRow begin_snapshot(SQLite::Database& database, std::optional<SQLite::Transaction>& snapshot);
   SQLite::Database& database() { return *connection_.use(); }
   RunRow row();
-  detail::FramePoints read(detail::FrameReader& reader, const Frame& frame, std::int64_t first, std::size_t most);
-  void read_records(detail::FrameReader& reader, const std::vector<Frame>& frames, std::size_t most, Cursor& cursor,
-                    Update& update);
-  void read_only_frame(detail::FrameReader& reader, const Frame& frame, std::size_t most, Cursor& cursor,
-                       Update& update);
-  void merge_frames(detail::FrameReader& reader, const std::vector<const Frame*>& frames, std::size_t most,
+  detail::FramePoints read(detail::FrameReader& reader, const StoredFrame& frame, std::int64_t first, std::size_t most);
+  void read_records(detail::FrameReader& reader, const std::vector<StoredFrame>& frames, std::size_t most,
                     Cursor& cursor, Update& update);
-  std::vector<Points> read_values(detail::FrameReader& reader, const std::vector<Frame>& frames, std::size_t most,
+  void read_only_frame(detail::FrameReader& reader, const StoredFrame& frame, std::size_t most, Cursor& cursor,
+                       Update& update);
+  void merge_frames(detail::FrameReader& reader, const std::vector<const StoredFrame*>& frames, std::size_t most,
+                    Cursor& cursor, Update& update);
+  std::vector<Points> read_values(detail::FrameReader& reader, const std::vector<StoredFrame>& frames, std::size_t most,
                                   Cursor& cursor, Update& update);
-  const Held& hold(detail::FrameReader& reader, const Frame& frame, std::int64_t first, std::size_t most);
+  const Held& hold(detail::FrameReader& reader, const StoredFrame& frame, std::int64_t first, std::size_t most);
   void let_go();
   std::vector<telemetry::Event> read_events(Cursor& cursor, bool hold_back);
 
@@ -108,7 +108,7 @@ RunRow RunFollower::Impl::row() {
   return *std::move(row);
 }
 
-detail::FramePoints RunFollower::Impl::read(detail::FrameReader& reader, const Frame& frame, std::int64_t first,
+detail::FramePoints RunFollower::Impl::read(detail::FrameReader& reader, const StoredFrame& frame, std::int64_t first,
                                             std::size_t most) {
   const auto fail = [&](const std::string& what) {
     throw Error(Error::Kind::failed, fmt::format("{}: run {}: series {}: {}; `batchscope-cli check` shows more",
@@ -120,16 +120,16 @@ detail::FramePoints RunFollower::Impl::read(detail::FrameReader& reader, const F
   return points;
 }
 
-void RunFollower::Impl::read_records(detail::FrameReader& reader, const std::vector<Frame>& frames, std::size_t most,
-                                     Cursor& cursor, Update& update) {
-  std::vector<const Frame*> sources;
-  for (const Frame& frame : frames)
+void RunFollower::Impl::read_records(detail::FrameReader& reader, const std::vector<StoredFrame>& frames,
+                                     std::size_t most, Cursor& cursor, Update& update) {
+  std::vector<const StoredFrame*> merging;
+  for (const StoredFrame& frame : frames)
     if (detail::holds_records(frame) && cursor.points[frame.name()] < frame.points)
-      sources.push_back(&frame);
-  if (sources.size() == 1)
-    read_only_frame(reader, *sources.front(), most, cursor, update);
-  else if (!sources.empty())
-    merge_frames(reader, sources, most, cursor, update);
+      merging.push_back(&frame);
+  if (merging.size() == 1)
+    read_only_frame(reader, *merging.front(), most, cursor, update);
+  else if (!merging.empty())
+    merge_frames(reader, merging, most, cursor, update);
   for (const auto& record : update.records) {
     cursor.step = std::max(cursor.step, record.step);
     cursor.seconds = std::isfinite(record.seconds) ? record.seconds : cursor.seconds;
@@ -137,7 +137,7 @@ void RunFollower::Impl::read_records(detail::FrameReader& reader, const std::vec
 }
 
 /// The usual case: what this program trained has its records in one frame.
-void RunFollower::Impl::read_only_frame(detail::FrameReader& reader, const Frame& frame, std::size_t most,
+void RunFollower::Impl::read_only_frame(detail::FrameReader& reader, const StoredFrame& frame, std::size_t most,
                                         Cursor& cursor, Update& update) {
   std::int64_t& done = cursor.points[frame.name()];
   const auto points = read(reader, frame, done, most);
@@ -150,37 +150,37 @@ void RunFollower::Impl::read_only_frame(detail::FrameReader& reader, const Frame
 }
 
 /// Runs of other programs have each series in a frame of its own: all that is known of a step becomes one record.
-void RunFollower::Impl::merge_frames(detail::FrameReader& reader, const std::vector<const Frame*>& frames,
+void RunFollower::Impl::merge_frames(detail::FrameReader& reader, const std::vector<const StoredFrame*>& frames,
                                      std::size_t most, Cursor& cursor, Update& update) {
-  struct Source {
-    const Frame* frame;
+  struct MergedFrame {
+    const StoredFrame* frame;
     std::int64_t* done;
     const Held* held = nullptr;
     std::size_t at() const { return static_cast<std::size_t>(*done - held->first); }
   };
-  std::vector<Source> sources;
-  for (const Frame* frame : frames)
-    sources.push_back({frame, &cursor.points[frame->name()]});
-  while (!sources.empty() && update.records.size() < most) {
+  std::vector<MergedFrame> merging;
+  for (const StoredFrame* frame : frames)
+    merging.push_back({frame, &cursor.points[frame->name()]});
+  while (!merging.empty() && update.records.size() < most) {
     std::int64_t step = std::numeric_limits<std::int64_t>::max();
-    for (Source& source : sources) {
-      if (!source.held || source.at() == source.held->points.steps.size())
-        source.held = &hold(reader, *source.frame, *source.done, most);
-      step = std::min(step, source.held->points.steps[source.at()]);
+    for (MergedFrame& merged : merging) {
+      if (!merged.held || merged.at() == merged.held->points.steps.size())
+        merged.held = &hold(reader, *merged.frame, *merged.done, most);
+      step = std::min(step, merged.held->points.steps[merged.at()]);
     }
     telemetry::StepRecord& record = update.records.emplace_back(telemetry::unknown_record(step));
-    for (Source& source : sources)
-      if (source.held->points.steps[source.at()] == step) {
-        source.frame->set(record, source.held->points, source.at());
-        ++*source.done;
+    for (MergedFrame& merged : merging)
+      if (merged.held->points.steps[merged.at()] == step) {
+        merged.frame->set(record, merged.held->points, merged.at());
+        ++*merged.done;
       }
-    std::erase_if(sources, [](const Source& source) { return *source.done >= source.frame->points; });
+    std::erase_if(merging, [](const MergedFrame& merged) { return *merged.done >= merged.frame->points; });
   }
-  update.more = !sources.empty();
+  update.more = !merging.empty();
 }
 
 /// The points of a frame from `first` on; some may have been returned since they were read.
-const Held& RunFollower::Impl::hold(detail::FrameReader& reader, const Frame& frame, std::int64_t first,
+const Held& RunFollower::Impl::hold(detail::FrameReader& reader, const StoredFrame& frame, std::int64_t first,
                                     std::size_t most) {
   Held& held = held_[frame.name()];
   const bool has_it = first >= held.first && first < held.first + static_cast<std::int64_t>(held.points.steps.size());
@@ -194,11 +194,11 @@ const Held& RunFollower::Impl::hold(detail::FrameReader& reader, const Frame& fr
 }
 
 /// If more records are to come, later values wait for the next poll.
-std::vector<Points> RunFollower::Impl::read_values(detail::FrameReader& reader, const std::vector<Frame>& frames,
+std::vector<Points> RunFollower::Impl::read_values(detail::FrameReader& reader, const std::vector<StoredFrame>& frames,
                                                    std::size_t most, Cursor& cursor, Update& update) {
   const std::int64_t last_step = update.more ? cursor.step : std::numeric_limits<std::int64_t>::max();
   std::vector<Points> values;
-  for (const Frame& frame : frames) {
+  for (const StoredFrame& frame : frames) {
     std::int64_t& done = cursor.points[frame.name()];
     if (detail::holds_records(frame) || done >= frame.points)
       continue;
@@ -266,7 +266,7 @@ RunFollower::Update RunFollower::Impl::read_on(std::size_t most) {
   update.row = begin_snapshot(*use, snapshot);
   Cursor cursor = cursor_;
   detail::FrameReader reader(*use);
-  const std::vector<Frame> frames = detail::frames_of(*use, id_);
+  const std::vector<StoredFrame> frames = detail::frames_of(*use, id_);
   read_records(reader, frames, most, cursor, update);
   const bool hold_back = update.more;
   auto values = detail::as_events(read_values(reader, frames, most, cursor, update));

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/store/run_store.h"
+#include "core/store/run_row.h"
 #include "core/telemetry/record.h"
 
 namespace batchscope::store {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/store/detail/run_rows.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::store::detail {
 

@@ -6,7 +6,7 @@
 
 #include "core/store/detail/ownership.h"
 #include "core/store/detail/run_rows.h"
-#include "core/store/detail/sql.h"
+#include "core/store/file/detail/sql.h"
 
 namespace batchscope::store::detail {
 

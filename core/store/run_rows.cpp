@@ -10,8 +10,8 @@
 #include "core/base/shell_words.h"
 #include "core/base/utc.h"
 #include "core/store/detail/ownership.h"
-#include "core/store/detail/sql.h"
 #include "core/store/detail/tags.h"
+#include "core/store/file/detail/sql.h"
 #include "core/telemetry/outcome_fields.h"
 
 namespace batchscope::store::detail {

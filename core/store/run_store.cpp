@@ -7,12 +7,12 @@
 #include "core/base/error.h"
 #include "core/store/detail/commands.h"
 #include "core/store/detail/complete_run.h"
-#include "core/store/detail/database.h"
 #include "core/store/detail/prune.h"
 #include "core/store/detail/run_changes.h"
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/run_store_impl.h"
 #include "core/store/detail/views.h"
+#include "core/store/file/detail/database.h"
 
 namespace batchscope::store {
 

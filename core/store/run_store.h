@@ -5,26 +5,18 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "core/base/error.h"
+#include "core/store/run_row.h"
+#include "core/store/transient_error.h"
 #include "core/telemetry/outcome.h"
 #include "core/telemetry/record.h"
 
 namespace batchscope::store {
-
-/// An error of the store that a retry may solve: another program has the file locked, or the disk is full.
-class TransientError : public Error {
-public:
-  using Error::Error;
-};
 
 /// A request to the process that trains a run.
 struct Command {
@@ -72,79 +64,9 @@ struct NewRun {
   std::function<bool()> ending;
 };
 
-/// Settings of a run that lists show, as far as its spec has them. `model`: of the user's own program, its command.
-struct RunSettings {
-  std::optional<std::string> model, data, schedule, optimizer, device;
-  /// With the optimizer's default filled in; nothing for a run with that default which an earlier version stored.
-  std::optional<double> learning_rate;
-  std::optional<std::int64_t> seed;
-  bool program = false; ///< a training program of the user's own, whose command is `model`
-};
-
-/// A value of a list that a run may lack, and that is a number in some runs and a text in others.
-using ListValue = std::variant<std::monostate, std::int64_t, double, std::string>;
-
-/// One row of the run table.
-struct RunRow {
-  std::int64_t id = 0;
-  std::string uid; ///< 32 hexadecimal digits; the same in every database that holds a copy of the run
-  std::string name;
-  std::string started; ///< UTC, ISO 8601
-  std::optional<std::int64_t> sweep;
-  std::string note;              ///< the user's; empty for none
-  std::vector<std::string> tags; ///< the user's, in ascending order, each once
-  std::int64_t workers = 1;      ///< most runs of its sweep that trained at one time, this one included
-  RunSettings settings;
-  telemetry::RunOutcome outcome; ///< of a running or interrupted run: as stored so far
-  std::vector<ListValue> more{}; ///< what a list has read besides; RunList::columns know it
-};
-
-struct Point {
-  std::int64_t step = 0;
-  double value = 0;
-};
-
-using PointVisitor = std::function<void(const Point&)>;
-
-/// Summary of a series, known without reading its points.
-struct SeriesSummary {
-  std::string name;
-  std::int64_t count = 0;
-  std::int64_t last_step = 0;
-  double last = 0;
-  double min = 0; ///< NaN ignored, as in max; NaN if there is no other value
-  double max = 0;
-};
-
-/// A search as it was stored.
-struct StoredSearch {
-  std::int64_t id = 0;
-  std::string created;     ///< UTC, ISO 8601
-  std::string spec_json;   ///< the run spec that was searched
-  std::string result_json; ///< answer and probes
-};
-
-/// An arrangement of runs that the user has saved under a name.
-struct SavedView {
-  std::string name;
-  std::string created;      ///< UTC, ISO 8601
-  std::string content_json; ///< of the program that shows it; any JSON
-
-  bool operator==(const SavedView&) const = default;
-};
-
-/// A sweep as it was stored.
-struct StoredSweep {
-  std::int64_t id = 0;
-  std::string created;   ///< UTC, ISO 8601
-  std::string spec_json; ///< see sweep::SweepSpec
-};
-
 /// Writes one run. `sink()` is for the training loop's thread: it appends to a queue and returns. The store's writer
 /// thread drains all queues every quarter of a second, in one transaction.
 class RunWriter;
-
-struct RunList;
 
 /// Options of a RunStore. The defaults suit every use; tests change them.
 struct StoreOptions {
@@ -281,145 +203,9 @@ public:
   virtual void finish(const telemetry::RunOutcome& outcome) = 0;
 };
 
-/// How far a caller has read the list of runs; starts empty. See RunReader::changes().
-struct ListCursor {
-  std::optional<std::int64_t> change; ///< change counter of the database at that time
-  std::int64_t generation = 0;        ///< of the files that the reader has open
-  std::int64_t removed = 0;           ///< runs that were purged by then
-  std::set<std::int64_t> known;
-  std::map<std::int64_t, telemetry::RunStatus> open; ///< status of runs that have not ended
-};
-
-/// The changes of the list of runs.
-struct ListChanges {
-  bool all = false;                  ///< `rows` is the whole list
-  std::vector<RunRow> rows;          ///< new and changed runs, oldest first
-  std::vector<std::int64_t> removed; ///< runs deleted since, ascending
-  std::size_t rows_read = 0;         ///< number of rows read
-
-  bool empty() const { return !all && rows.empty() && removed.empty(); }
-};
-
-/// Reads a run database, also while other processes write it. Does not create a database: throws Error (input) if there
-/// is none, or if the file is something else, newer or empty. One thread at a time. A run whose process has ended reads
-/// as `interrupted`.
-class RunReader {
-public:
-  explicit RunReader(const std::filesystem::path& file);
-  ~RunReader();
-  RunReader(RunReader&&) noexcept;
-  RunReader& operator=(RunReader&&) noexcept;
-
-  /// Everything that `read` reads through this reader is from one snapshot. Meanwhile the WAL cannot shrink, so `read`
-  /// must not wait for the user.
-  void at_one_moment(const std::function<void()>& read) const;
-
-  /// All runs, or those that match `where` (grammar: see list_filter.h), oldest first. The names of fields in `where`
-  /// are those of table().
-  std::vector<RunRow> list(const std::string& where = {}) const;
-  /// A list with columns of choice, by their names: a field of run_fields() (or its short name); a setting from the
-  /// runs' specs, `dropout` or `setting.dropout`, where a field has the same name only the latter; `SERIES.last`,
-  /// `SERIES.min` or `SERIES.max` of a series. Throws Error (input) for a name that no run has. `deleted`: lists the
-  /// runs marked as deleted instead.
-  RunList table(const std::string& where, const std::vector<std::string>& columns, bool deleted = false) const;
-  /// The changes of the list of all runs since the last call with `cursor`, which is advanced. The cost depends on the
-  /// number of changes, not of runs; in addition it checks whether the processes of running and queued runs still
-  /// exist.
-  ListChanges changes(ListCursor& cursor) const;
-  std::vector<RunRow> deleted() const; ///< runs marked as deleted; all other functions treat them as missing
-  RunRow run(std::int64_t id) const;   ///< throws Error (input) if it does not exist
-  /// Those of the runs that exist, in the order of `ids`; some may have been deleted meanwhile.
-  std::vector<RunRow> present(const std::vector<std::int64_t>& ids) const;
-  std::string spec_json(std::int64_t id) const;
-  std::string settings_key(std::int64_t id) const; ///< see WaitingRun; empty if none is stored
-  std::string start_json(std::int64_t id) const;
-  std::string environment_json(std::int64_t id) const; ///< `{}` for a run of which it is not known
-  std::vector<telemetry::Event> events(std::int64_t id) const;
-  std::vector<std::string> series_names(std::int64_t id) const;
-  std::vector<SeriesSummary> summaries(std::int64_t id) const; ///< in the order of series_names()
-  /// Calls `visit` for all points of a series in order. Throws as series() does, possibly after some points.
-  void visit_series(std::int64_t id, const std::string& name, const PointVisitor& visit) const;
-  /// All points of a series in order; throws Error (input) naming the existing series if there is none of this name.
-  std::vector<Point> series(std::int64_t id, const std::string& name) const;
-  std::vector<std::int64_t> runs_of_sweep(std::int64_t sweep) const; ///< throws Error (input) if it does not exist
-  /// Those that wait to be made, in the order in which programs take them; see SweepQueue.
-  std::vector<std::int64_t> waiting_runs(std::int64_t sweep) const;
-  std::string sweep_json(std::int64_t id) const;  ///< the sweep's spec
-  std::vector<StoredSweep> sweeps() const;        ///< all of them, oldest first
-  std::string search_json(std::int64_t id) const; ///< the search's result
-  /// Searches with a number above `after`, oldest first; if there are more than `most`, the newest ones.
-  std::vector<StoredSearch> searches(std::int64_t after = 0, std::int64_t most = 1000) const;
-  std::vector<SavedView> views() const; ///< in the order of their names
-
-  /// What RunStore::prune() would remove.
-  struct Prunable {
-    std::vector<std::int64_t> runs; ///< of those given, the ones that have ended and have such series
-    std::int64_t series = 0;
-    std::uint64_t bytes = 0; ///< of their points, about
-  };
-  Prunable prunable(const std::vector<std::int64_t>& runs, const std::vector<std::string>& keep) const;
-  /// Bytes of the file that hold nothing: RunStore::shrink() returns them.
-  std::uint64_t free_bytes() const;
-
-  /// Whether the process that trains the run has taken a command; throws Error (input) if it does not exist.
-  bool taken(std::int64_t command) const;
-
-  /// Changes when another connection has changed the database; equal numbers mean no change. Cheap.
-  std::int64_t version() const;
-
-  /// Describes all damage and missing runs, one line each; empty if there are none. A run or point is missing if the
-  /// ledger (FILE-ledger) says that it was stored, and it is neither in the database nor purged.
-  std::vector<std::string> check() const;
-  /// The part of check() that is fast enough for every opening: what is missing, and, if a program ended abruptly while
-  /// it wrote to the file, whether the file is damaged.
-  std::vector<std::string> quick_check() const;
-  /// What was done after another program replaced the database's files while this reader was open; empty if none did.
-  std::string notice() const;
-
-  class Impl;
-
-private:
-  std::unique_ptr<Impl> impl_;
-};
-
-/// Whether a text can be a tag: one line without spaces at its ends, and not a whole number, which names a run.
-bool is_tag(const std::string& text);
-
 /// Throws Error (input) for a file whose content RunStore would reject. Creates and changes nothing; a file that is
 /// missing, empty or of an older format is accepted.
 void check_usable(const std::filesystem::path& file);
-
-/// Writes a copy of the database to `target`, of one moment and complete, also while other programs write to it. Throws
-/// Error: input for a `target` that is there (unless `force`), that is the database itself, a folder, in use, or cannot
-/// be written; failed if the disk is full or the database is damaged. Nothing is left of a copy that failed.
-void back_up(const std::filesystem::path& database, const std::filesystem::path& target, bool force);
-
-/// What repair() did.
-struct RepairReport {
-  std::filesystem::path backup;  ///< the damaged file, as it was; its log, if it had one, is beside it
-  std::int64_t runs = 0;         ///< in the repaired database
-  std::vector<std::string> lost; ///< what could not be saved, one line each
-};
-
-/// Makes a damaged database sound: copies the file, then writes everything in it that is whole into a new database,
-/// which takes its place. Of a run with a damaged text or number the rest is kept. Throws Error: input if there is no
-/// such file, another program has it locked, or its folder cannot be written; failed if nothing in it can be read or
-/// the disk is full. The file is then as it was.
-RepairReport repair(const std::filesystem::path& database);
-
-/// What merge() did; runs by their numbers in the other database and in this one.
-struct MergeReport {
-  std::vector<std::pair<std::int64_t, std::int64_t>> added;
-  std::vector<std::pair<std::int64_t, std::int64_t>> completed; ///< were there with less
-  std::size_t known = 0;                                        ///< were there
-};
-
-/// Adds the runs of another database, with their sweeps and searches, to `database`, which is made if missing; all of
-/// them or none. Runs that are there (by their uid) are left as they are, unless the other database has more of them;
-/// names, notes, tags and deletions here are kept. Waiting and deleted runs are left out; runs that train there are
-/// `interrupted` here until they are merged again. `other` is not changed, whatever its format. Throws Error: input for
-/// files that cannot be used, failed if `other` is damaged or the disk is full; TransientError as RunStore.
-MergeReport merge(const std::filesystem::path& database, const std::filesystem::path& other);
 
 /// Why an existing database is read-only: permissions of the file, or of its folder, in which SQLite keeps two more
 /// files. Empty if it is writable, or if there is no file.

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "core/store/detail/database.h"
-#include "core/store/detail/database_copy.h"
 #include "core/store/detail/run_merge.h"
+#include "core/store/file/detail/database.h"
+#include "core/store/file/detail/database_copy.h"
 
 namespace batchscope::store::detail {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/store/detail/sql.h"
+#include "core/store/file/detail/sql.h"
 
 namespace batchscope::store::detail {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::store {
 

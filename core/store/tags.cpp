@@ -10,8 +10,8 @@
 #include "core/base/text.h"
 #include "core/store/detail/run_changes.h"
 #include "core/store/detail/run_rows.h"
-#include "core/store/detail/sql.h"
-#include "core/store/run_store.h"
+#include "core/store/file/detail/sql.h"
+#include "core/store/run_row.h"
 
 namespace batchscope::store {
 

@@ -6,7 +6,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/base/utc.h"
-#include "core/store/detail/sql.h"
+#include "core/store/file/detail/sql.h"
 
 namespace batchscope::store::detail {
 

@@ -6,6 +6,8 @@
 #include "core/base/error.h"
 #include "core/job/retry_transient.h"
 #include "core/search/run_search.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 
 namespace batchscope::sweep {
 

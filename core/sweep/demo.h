@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "core/compare/answer.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "core/sweep/sweep.h"
 
 namespace batchscope::sweep {

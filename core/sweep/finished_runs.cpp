@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/run/run_plan.h"
 #include "core/run/run_spec.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::sweep {
 

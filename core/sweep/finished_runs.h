@@ -11,7 +11,7 @@
 #include <set>
 #include <thread>
 
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 #include "core/sweep/weak_runs.h"
 
 namespace batchscope::sweep {

@@ -4,6 +4,7 @@
 
 #include "core/base/json.h"
 #include "core/run/spec_fields.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::sweep {
 

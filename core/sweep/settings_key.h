@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/run/run_spec.h"
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 
 // By what the combinations of a sweep are known. The database keeps the key of each run, so that a later version, whose
 // specs may have further fields, finds them again.

@@ -5,6 +5,8 @@
 #include "core/base/error.h"
 #include "core/job/retry_transient.h"
 #include "core/run/engine.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "core/store/sweep_queue.h"
 #include "core/sweep/settings_key.h"
 #include "core/sweep/worker.h"

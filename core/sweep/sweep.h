@@ -9,6 +9,8 @@
 
 #include "core/job/job.h"
 #include "core/program/run/program_source.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "core/sweep/extend.h"
 
 namespace batchscope::sweep {

@@ -7,6 +7,7 @@
 #include "core/job/retry_transient.h"
 #include "core/run/engine.h"
 #include "core/run/run_plan.h"
+#include "core/store/run_store.h"
 
 namespace batchscope::sweep {
 
@@ -81,9 +82,9 @@ void Worker::add_need(const std::string& spec_json) {
     return;
   }
   try {
-    const run::Forecast forecast = run::forecast(spec, *pool_);
-    need.budget = forecast.budget_bytes;
-    need.peak = keeps_its_batch(spec) ? std::min(forecast.peak.bytes, need.budget) : need.budget;
+    const run::MemoryPrediction prediction = run::predict_memory(spec, *pool_);
+    need.budget = prediction.budget_bytes;
+    need.peak = keeps_its_batch(spec) ? std::min(prediction.peak.bytes, need.budget) : need.budget;
   } catch (const Error&) {
     // What has no dry run gets the memory for itself; what cannot run at all is found out when it starts.
     need.budget = spec.memory_budget.value_or(1);

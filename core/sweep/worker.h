@@ -6,7 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "core/run/forecast.h"
+#include "core/run/memory_prediction.h"
+#include "core/store/run_store.h"
 #include "core/store/sweep_queue.h"
 #include "core/sweep/finished_runs.h"
 #include "core/sweep/sweep.h"

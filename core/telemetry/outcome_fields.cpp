@@ -1,5 +1,6 @@
 #include "core/telemetry/outcome_fields.h"
 
+#include <algorithm>
 #include <array>
 #include <type_traits>
 #include <utility>
@@ -42,10 +43,9 @@ template <auto Member, typename As> void set(RunOutcome& outcome, std::optional<
     member = static_cast<Given>(value.value_or(As{}));
 }
 
-template <auto Member>
-constexpr OutcomeField number(const char* name, ValueKind kind, const char* short_name = nullptr) {
+template <auto Member> constexpr OutcomeField number(OutcomeField field) {
   using Given = std::remove_cvref_t<decltype(std::declval<RunOutcome&>().*Member)>;
-  OutcomeField field{.name = name, .kind = kind, .short_name = short_name, .nullable = Unwrapped<Given>::nullable};
+  field.nullable = Unwrapped<Given>::nullable;
   if constexpr (std::is_integral_v<typename Unwrapped<Given>::type>) {
     field.integer = get<Member, std::int64_t>;
     field.set_integer = set<Member, std::int64_t>;
@@ -57,9 +57,8 @@ constexpr OutcomeField number(const char* name, ValueKind kind, const char* shor
 }
 
 /// A number of which 0 says that it is not known.
-template <auto Member>
-constexpr OutcomeField positive(const char* name, ValueKind kind, const char* short_name = nullptr) {
-  OutcomeField field = number<Member>(name, kind, short_name);
+template <auto Member> constexpr OutcomeField positive(OutcomeField field) {
+  field = number<Member>(field);
   field.nullable = field.zero_is_unknown = true;
   if (field.integer)
     field.integer = known<Member, std::int64_t>;
@@ -70,7 +69,8 @@ constexpr OutcomeField positive(const char* name, ValueKind kind, const char* sh
 
 } // namespace
 
-// A new field is a member of RunOutcome, a row here, and a column that a migration of the store adds.
+// A new field is a member of RunOutcome, a row here, and a column that a migration of the store adds; what the window
+// and the terminal show of it follows.
 const std::vector<OutcomeField>& outcome_fields() {
   using Kind = ValueKind;
   static const std::vector<OutcomeField> fields = {
@@ -84,21 +84,104 @@ const std::vector<OutcomeField>& outcome_fields() {
        .kind = Kind::text,
        .text = [](const RunOutcome& outcome) { return outcome.reason; },
        .set_text = [](RunOutcome& outcome, const std::string& text) { outcome.reason = text; }},
-      number<&RunOutcome::batch>("batch", Kind::count),
-      number<&RunOutcome::steps>("steps", Kind::count),
-      positive<&RunOutcome::examples_seen>("examples_seen", Kind::count),
-      positive<&RunOutcome::epoch>("epoch", Kind::amount),
-      positive<&RunOutcome::train_coverage>("train_coverage", Kind::fraction),
-      number<&RunOutcome::oom_events>("oom_events", Kind::count, "ooms"),
-      number<&RunOutcome::loss>("loss", Kind::number),
-      number<&RunOutcome::validation_loss>("validation_loss", Kind::number),
-      number<&RunOutcome::validation_accuracy>("validation_accuracy", Kind::fraction, "accuracy"),
-      positive<&RunOutcome::peak_bytes>("peak_bytes", Kind::bytes, "peak"),
-      number<&RunOutcome::seconds>("seconds", Kind::seconds, "time"),
-      positive<&RunOutcome::examples_per_second>("examples_per_second", Kind::amount),
-      number<&RunOutcome::disturbed>("disturbed", Kind::fraction),
+      number<&RunOutcome::batch>({.name = "batch",
+                                  .kind = Kind::count,
+                                  .better = Better::smaller, // of two sizes that do the same
+                                  .label = "first batch",
+                                  .column = "Batch",
+                                  .help = "First nominal batch size, in examples"}),
+      number<&RunOutcome::steps>({.name = "steps",
+                                  .kind = Kind::count,
+                                  .better = Better::smaller,
+                                  .column = "Steps",
+                                  .help = "Optimizer steps done"}),
+      positive<&RunOutcome::examples_seen>({.name = "examples_seen", .kind = Kind::count, .better = Better::smaller}),
+      positive<&RunOutcome::epoch>(
+          {.name = "epoch", .kind = Kind::amount, .column = "Epoch", .help = "Passes over the training data so far"}),
+      positive<&RunOutcome::train_coverage>({.name = "train_coverage", .kind = Kind::fraction}),
+      number<&RunOutcome::oom_events>({.name = "oom_events",
+                                       .kind = Kind::count,
+                                       .better = Better::smaller,
+                                       .of = DependsOn::machine,
+                                       .column = "OOMs",
+                                       .help = "Out-of-memory errors during the run",
+                                       .short_name = "ooms"}),
+      number<&RunOutcome::loss>({.name = "loss",
+                                 .kind = Kind::number,
+                                 .better = Better::smaller,
+                                 .column = "Loss",
+                                 .help = "Training loss of the last step"}),
+      number<&RunOutcome::validation_loss>({.name = "validation_loss",
+                                            .kind = Kind::number,
+                                            .better = Better::smaller,
+                                            .column = "Validation loss",
+                                            .help = "Of the last evaluation"}),
+      number<&RunOutcome::validation_accuracy>({.name = "validation_accuracy",
+                                                .kind = Kind::fraction,
+                                                .better = Better::larger,
+                                                .column = "Accuracy",
+                                                .help = "Validation accuracy of the last evaluation",
+                                                .short_name = "accuracy"}),
+      positive<&RunOutcome::peak_bytes>({.name = "peak_bytes",
+                                         .kind = Kind::bytes,
+                                         .better = Better::smaller,
+                                         .of = DependsOn::machine,
+                                         .label = "peak memory",
+                                         .column = "Peak",
+                                         .help = "Peak memory in use",
+                                         .short_name = "peak"}),
+      number<&RunOutcome::seconds>({.name = "seconds",
+                                    .kind = Kind::seconds,
+                                    .better = Better::smaller,
+                                    .of = DependsOn::speed,
+                                    .label = "time",
+                                    .column = "Time",
+                                    .help = "Time since the start of the run; pauses are excluded, evaluations "
+                                            "included",
+                                    .short_name = "time"}),
+      positive<&RunOutcome::examples_per_second>(
+          {.name = "examples_per_second",
+           .kind = Kind::amount,
+           .better = Better::larger,
+           .of = DependsOn::speed,
+           .label = "examples/s",
+           .column = "Examples/s",
+           .help = "Examples per second of training; pauses and evaluations are excluded"}),
+      number<&RunOutcome::disturbed>({.name = "disturbed",
+                                      .kind = Kind::fraction,
+                                      .better = Better::smaller,
+                                      .of = DependsOn::machine,
+                                      .column = "Disturbed",
+                                      .help = "Fraction of the time that other work on the machine took: the run would "
+                                              "have been faster without it"}),
   };
   return fields;
+}
+
+const OutcomeField* find_outcome_field(std::string_view name) {
+  const auto& fields = outcome_fields();
+  const auto found =
+      std::find_if(fields.begin(), fields.end(), [&](const OutcomeField& field) { return field.name == name; });
+  return found == fields.end() ? nullptr : &*found;
+}
+
+Quantity quantity_of(std::string_view name) {
+  if (const OutcomeField* field = find_outcome_field(name))
+    return {field->kind, field->better, field->of};
+  Quantity quantity;
+  if (name.ends_with("_bytes"))
+    quantity = {ValueKind::bytes, Better::smaller, DependsOn::machine};
+  else if (name.ends_with("_seconds"))
+    quantity = {ValueKind::seconds, Better::unknown, DependsOn::speed};
+  else if (name.ends_with("_per_second"))
+    quantity.of = DependsOn::speed;
+  else if (name.ends_with("accuracy"))
+    quantity = {name.ends_with("_accuracy") ? ValueKind::fraction : ValueKind::number, Better::larger};
+  else if (name.ends_with("loss"))
+    quantity.better = Better::smaller;
+  else if (name == "workers")
+    quantity.of = DependsOn::machine;
+  return quantity;
 }
 
 std::optional<double> number_of(const OutcomeField& field, const RunOutcome& outcome) {

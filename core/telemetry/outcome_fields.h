@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/json.h"
@@ -20,11 +21,26 @@ enum class ValueKind {
   seconds,  ///< 0 or more
 };
 
-/// One member of a RunOutcome: a row of the table from which the database's columns, lists, filters and files follow.
-/// Either a text, a real number or an integer.
+/// Which of two values is the better one.
+enum class Better { unknown, smaller, larger };
+
+/// What a value depends on.
+enum class DependsOn {
+  learning, ///< a score, a loss, steps: training with one seed comes to the same value again
+  speed,    ///< a time or a rate, which other work on the machine makes worse
+  machine,  ///< memory, say
+};
+
+/// One member of a RunOutcome: a row of the table from which the database's columns, lists, filters, files, tables and
+/// comparisons follow. Either a text, a real number or an integer.
 struct OutcomeField {
   const char* name; ///< in files, lists and the database
   ValueKind kind;
+  Better better = Better::unknown;
+  DependsOn of = DependsOn::learning;
+  const char* label = nullptr;      ///< in sentences and tables: `peak memory`; null: the name with spaces
+  const char* column = nullptr;     ///< over a narrow column, without the unit: `Peak`; null: it is in none
+  const char* help = nullptr;       ///< of that column, a sentence without a full stop
   const char* short_name = nullptr; ///< also accepted by filters; null: none
   bool nullable = false;            ///< whether a run may have no value
   bool zero_is_unknown = false;     ///< a run without a value has 0, in its RunOutcome and in the database
@@ -38,6 +54,17 @@ struct OutcomeField {
 
 /// In the order of RunOutcome's members.
 const std::vector<OutcomeField>& outcome_fields();
+
+/// Null if there is none of this name.
+const OutcomeField* find_outcome_field(std::string_view name);
+
+/// What is known of a value by its name: a result's by its field, a series' by its ending.
+struct Quantity {
+  ValueKind kind = ValueKind::number;
+  Better better = Better::unknown;
+  DependsOn of = DependsOn::learning;
+};
+Quantity quantity_of(std::string_view name);
 
 /// The value of a number for comparisons: integers above 2^53 are rounded.
 std::optional<double> number_of(const OutcomeField& field, const RunOutcome& outcome);

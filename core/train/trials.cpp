@@ -114,7 +114,7 @@ bool LearnerTrials::run_steps(bool trace, search::Probe& probe) {
   return fits;
 }
 
-std::optional<search::Stretch> LearnerTrials::time(std::int64_t batch) {
+std::optional<search::TimedSteps> LearnerTrials::time(std::int64_t batch) {
   if (options_.stop && options_.stop())
     throw Error(Error::Kind::failed, "stopped");
   const auto first = Clock::now();
@@ -135,7 +135,7 @@ std::optional<search::Stretch> LearnerTrials::time(std::int64_t batch) {
   learner_.restore(*before_);
   if (!fits)
     return std::nullopt;
-  search::Stretch stretch = search::stretch_of(step_seconds, static_cast<double>(examples_), share);
+  search::TimedSteps stretch = search::timed_steps_of(step_seconds, static_cast<double>(examples_), share);
   stretch.spent_seconds = seconds_since(first);
   return stretch;
 }

@@ -22,6 +22,7 @@
 #include "core/exchange/export.h"
 #include "core/exchange/import.h"
 #include "core/run/run_spec.h"
+#include "core/store/run_reader.h"
 #include "core/store/run_store.h"
 #include "ui/compare/comparison_view.h"
 #include "ui/compare/curve_reader.h"

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "core/store/run_follower.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "tests/test_events.h"
 
 namespace batchscope::bench {

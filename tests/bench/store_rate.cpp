@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "core/store/run_reader.h"
 #include "core/store/run_store.h"
 
 namespace batchscope::bench {

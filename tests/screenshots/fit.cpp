@@ -43,7 +43,7 @@ void take_program_page(Workbench& bench, Photographer& photographer, const QStri
                  {"program", QJsonObject{{"command", "python train.py --batch-size {batch}"}}}});
   photographer.take_sizes("fit", "fit-program-before");
   photographer.find<FitCard>("fit-program")->findChild<QPushButton*>("fit-start")->click();
-  until("the sizes of a program on a card", [&] { return bench.engine().idle(); });
+  until("the sizes of a program on a card", [&] { return bench.job_queue().idle(); });
   photographer.take_sizes("fit", "fit-program");
 }
 

@@ -127,7 +127,7 @@ void take_sweeps(Workbench& bench, Photographer& photographer) {
   bench.propose_sweep(sweep::demo_spec());
   photographer.show("sweep");
   auto* banner = photographer.find<AnswerBanner>("plan_or_answer");
-  until("what is foreseen of the runs", [&] { return banner->text().contains("peak"); });
+  until("the predictions of the runs", [&] { return banner->text().contains("peak"); });
   photographer.take_sizes("sweep", "sweep-planning");
   auto* sweeps = photographer.find<QComboBox>("sweeps");
   const auto show = [&](const sweep::SweepSpec& spec, std::size_t finished, std::int64_t steps, const QString& name) {
@@ -160,7 +160,7 @@ void take_answers(Workbench& bench, Photographer& photographer) {
   const Job* search = bench.start_search(request);
   until("a search", [&] { return search->over(); });
   photographer.click("Train the sizes");
-  until("the sizes to be trained", [&] { return bench.engine().idle(); });
+  until("the sizes to be trained", [&] { return bench.job_queue().idle(); });
   photographer.take_sizes("find", "find-goal");
   sweep::SweepSpec spec;
   spec.base = sweep::demo_spec();
@@ -201,7 +201,7 @@ void take_networks(Workbench& bench, Photographer& photographer) {
   photographer.take_sizes("live", "live");
   photographer.take_sizes("schedule", "schedule-run");
   bench.current()->stop();
-  until("the run to stop", [&] { return bench.engine().idle(); });
+  until("the run to stop", [&] { return bench.job_queue().idle(); });
 
   Job* demo = bench.start_demo();
   until("the demo", [&] { return demo->state() == Job::State::done || demo->state() == Job::State::failed; });

@@ -72,7 +72,7 @@ void take_form(Workbench& bench, Photographer& photographer, const Trainings& tr
   const auto take_test = [&](const run::RunSpec& spec, const QString& name) {
     bench.propose_run(spec);
     photographer.find<NewRunPage>({})->test();
-    until("the test of a program", [&] { return bench.engine().idle(); });
+    until("the test of a program", [&] { return bench.job_queue().idle(); });
     photographer.take_sizes("new-run", name);
   };
   take_test(trainings.printing(32), "program-tested");
@@ -89,7 +89,7 @@ void take_fit(Workbench& bench, Photographer& photographer) {
                              "{batch}", "1000000", "cuda:0"},
                             32));
   photographer.page("new-run")->findChild<QPushButton*>("fit-start")->click();
-  until("the sizes of a program on a card", [&] { return bench.engine().idle(); });
+  until("the sizes of a program on a card", [&] { return bench.job_queue().idle(); });
   photographer.take_sizes("new-run", "program-fit");
 }
 
@@ -98,7 +98,7 @@ void take_steered(Workbench& bench, Photographer& photographer, const Trainings&
   run::RunSpec spec = trainings.reporting(16, {"--fits", "100", "--examples", "6000", "--seconds", "0.01"});
   spec.schedule = "step:interval=30,increment=24";
   spec.memory_budget = 100'000'000;
-  const Job* test = bench.engine().try_out(spec);
+  const Job* test = bench.job_queue().try_out(spec);
   until("the test of the program", [&] { return test->over(); });
   bench.propose_plan(spec);
   photographer.take_sizes("schedule", "program-schedule-draft");
@@ -109,7 +109,7 @@ void take_steered(Workbench& bench, Photographer& photographer, const Trainings&
   photographer.take_sizes("live", "program-live");
   photographer.take_sizes("schedule", "program-schedule");
   bench.current()->stop();
-  until("the program to stop", [&] { return bench.engine().idle(); });
+  until("the program to stop", [&] { return bench.job_queue().idle(); });
 }
 
 void take_ended(Workbench& bench, Photographer& photographer, const Trainings& trainings) {
@@ -163,7 +163,7 @@ void take_adopted(Workbench& bench, Photographer& photographer, const Trainings&
   until("the run to pause", [&] { return bench.current()->paused(); });
   photographer.take_sizes("live", "program-live-adopted");
   bench.current()->stop();
-  until("the run to stop", [&] { return bench.engine().idle(); });
+  until("the run to stop", [&] { return bench.job_queue().idle(); });
 }
 
 /// A search with a process for each size, under way and at its end.
@@ -236,7 +236,7 @@ void take_unchanged_loop(Workbench& bench, Photographer& photographer, const QSt
   until("the loop to pause", [&] { return bench.current()->paused(); });
   photographer.take_sizes("live", "own-training");
   bench.current()->stop();
-  until("the loop to stop", [&] { return bench.engine().idle(); });
+  until("the loop to stop", [&] { return bench.job_queue().idle(); });
 }
 
 } // namespace batchscope::ui::pictures

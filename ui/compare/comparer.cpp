@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "core/base/error.h"
+#include "core/store/run_reader.h"
 #include "core/telemetry/outcome.h"
 
 namespace batchscope::ui {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/compare/answer.h"
-#include "ui/compare/comparison.h"
+#include "ui/compare/comparison_columns.h"
 #include "ui/threads/latest_task.h"
 
 namespace batchscope::ui {

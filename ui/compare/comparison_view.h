@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/compare/answer.h"
-#include "ui/compare/comparison.h"
+#include "ui/compare/comparison_columns.h"
 
 namespace batchscope::ui {
 

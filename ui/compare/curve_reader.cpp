@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::ui {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "ui/compare/comparison.h"
+#include "ui/compare/comparison_columns.h"
 #include "ui/plot/ticks.h"
 
 namespace batchscope::ui {

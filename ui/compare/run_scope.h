@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/store/run_store.h"
-#include "ui/compare/comparison.h"
+#include "core/store/run_row.h"
+#include "ui/compare/comparison_columns.h"
 
 namespace batchscope::ui {
 

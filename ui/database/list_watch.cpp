@@ -7,6 +7,8 @@
 #include "core/base/error.h"
 #include "core/run/spec_keys.h"
 #include "core/search/run_search.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 
 namespace batchscope::ui {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 #include "ui/database/file_identity.h"
 #include "ui/database/stored.h"
 

@@ -13,6 +13,8 @@
 
 #include "core/base/error.h"
 #include "core/exchange/export.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "core/store/sweep_queue.h"
 #include "core/sweep/sweep.h"
 #include "ui/database/followed_runs.h"

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/store/run_reader.h"
 #include "core/store/run_store.h"
 #include "core/sweep/extend.h"
 #include "ui/database/run_imports.h"

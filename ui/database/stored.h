@@ -11,7 +11,7 @@
 #include "core/run/run_spec.h"
 #include "core/run/run_start.h"
 #include "core/search/finder.h"
-#include "core/store/run_store.h"
+#include "core/store/run_row.h"
 #include "core/telemetry/record.h"
 
 // What the window reads from a run database: values, handed from the database's thread to the UI thread.

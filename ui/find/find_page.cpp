@@ -23,7 +23,7 @@
 #include "ui/texts/spec_texts.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/format.h"
-#include "ui/workbench/known_memory.h"
+#include "ui/workbench/known_prediction.h"
 
 namespace batchscope::ui {
 
@@ -34,7 +34,7 @@ constexpr double side_width = 27; // in lines of text; the probes have a scroll 
 } // namespace
 
 FindPage::FindPage(Workbench& workbench, QWidget* parent)
-    : Page(parent), workbench_(workbench), forecaster_(workbench.engine().data()),
+    : Page(parent), workbench_(workbench), predictor_(workbench.job_queue().data()),
       goal_reader_(workbench.run_database().database()) {
   make_actions();
   empty_ = new EmptyState(tr("Which batch size?"),
@@ -79,7 +79,7 @@ void FindPage::make_actions() {
   setup_action_->setCheckable(true);
   connect(setup_action_, &QAction::toggled, this, [this] {
     show_setup();
-    request_forecast();
+    request_prediction();
   });
   // A program's fields are always seen, and the rest of it is on another page.
   connect(setup_action_, &QAction::triggered, this, [this](bool checked) {
@@ -159,11 +159,11 @@ QWidget* FindPage::make_body() {
 }
 
 void FindPage::follow_workbench() {
-  connect(&forecaster_, &Forecaster::computed, this, &FindPage::show_forecast);
-  connect(&forecaster_, &Forecaster::refused, this, [this] { setup_->show_forecast({}); });
+  connect(&predictor_, &MemoryPredictor::computed, this, &FindPage::show_prediction);
+  connect(&predictor_, &MemoryPredictor::refused, this, [this] { setup_->show_prediction({}); });
   connect(setup_, &FindSetup::changed, this, [this] {
     show_setup();
-    request_forecast();
+    request_prediction();
     show_settings();
     show_header();
   });
@@ -181,16 +181,16 @@ void FindPage::follow_workbench() {
   });
   connect(&workbench_.run_database(), &RunDatabase::read_only_changed, this, &FindPage::refresh);
   connect(&workbench_.run_database(), &RunDatabase::runs_changed, this, &FindPage::read_sizes);
-  Engine& engine = workbench_.engine();
-  connect(&engine, &Engine::job_added, this, &FindPage::watch);
-  connect(&engine, &Engine::job_changed, this, [this](Job* job) {
+  JobQueue& job_queue = workbench_.job_queue();
+  connect(&job_queue, &JobQueue::job_added, this, &FindPage::watch);
+  connect(&job_queue, &JobQueue::job_changed, this, [this](Job* job) {
     if (job == shown_.job && job->state() == Job::State::cancelled && job->probes().empty())
       show_last_answer();
     else if (job == shown_.job)
       refresh();
     show_header(); // the job that it waits for may have ended
   });
-  for (Job* job : engine.jobs())
+  for (Job* job : job_queue.jobs())
     watch(job);
   if (!shown_)
     show_last_answer();
@@ -322,7 +322,7 @@ void FindPage::show_settings() {
 
 void FindPage::show_header() {
   const bool searches = searching();
-  const Job* working = workbench_.engine().working();
+  const Job* working = workbench_.job_queue().working();
   const run::RunSpec next = setup_->spec();
   FindHeader::State state{.has_search = bool(shown_), .searching = searches};
   if (searches)
@@ -390,28 +390,28 @@ void FindPage::train_sizes(const QString& goal) {
 
 void FindPage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
-  request_forecast();
+  request_prediction();
   read_sizes();
 }
 
-void FindPage::request_forecast() {
+void FindPage::request_prediction() {
   if (of_program()) { // only its own steps show what it needs
-    forecaster_.cancel();
-    return setup_->show_forecast({});
+    predictor_.cancel();
+    return setup_->show_prediction({});
   }
   if (isVisible() && setup_action_->isChecked())
-    forecaster_.request(setup_->spec());
+    predictor_.request(setup_->spec());
 }
 
-void FindPage::show_forecast(const std::shared_ptr<const run::Forecast>& forecast) {
-  const QString budget = format_bytes(static_cast<double>(forecast->budget_bytes));
-  if (!forecast->largest)
-    return setup_->show_forecast(tr("Computed: even one example does not fit in %1.").arg(budget));
-  const auto peak = static_cast<double>(forecast->at(*forecast->largest).bytes);
-  setup_->show_forecast(
+void FindPage::show_prediction(const std::shared_ptr<const run::MemoryPrediction>& prediction) {
+  const QString budget = format_bytes(static_cast<double>(prediction->budget_bytes));
+  if (!prediction->largest)
+    return setup_->show_prediction(tr("Computed: even one example does not fit in %1.").arg(budget));
+  const auto peak = static_cast<double>(prediction->at(*prediction->largest).bytes);
+  setup_->show_prediction(
       tr("Computed: the largest batch size that fits is %1, with %2 of %3. A search runs it to verify "
          "this, and measures throughput.")
-          .arg(format_count(*forecast->largest), format_bytes(peak), budget));
+          .arg(format_count(*prediction->largest), format_bytes(peak), budget));
 }
 
 /// If not even one size was run, there is nothing else to show.

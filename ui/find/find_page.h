@@ -5,7 +5,7 @@
 
 #include "ui/find/goal_reader.h"
 #include "ui/find/known_search.h"
-#include "ui/memory/forecaster.h"
+#include "ui/memory/memory_predictor.h"
 #include "ui/workbench/page.h"
 #include "ui/workbench/workbench.h"
 
@@ -68,8 +68,8 @@ private:
   void refresh();
   void show_size(std::optional<std::int64_t> batch);
   /// What is known before a search; only while the settings are seen.
-  void request_forecast();
-  void show_forecast(const std::shared_ptr<const run::Forecast>& forecast);
+  void request_prediction();
+  void show_prediction(const std::shared_ptr<const run::MemoryPrediction>& prediction);
   void show_settings();
   void show_header();
   /// What training the sizes of the search that is shown came to.
@@ -80,7 +80,7 @@ private:
   run::RunSpec answered(qint64 batch) const;
 
   Workbench& workbench_;
-  Forecaster forecaster_;
+  MemoryPredictor predictor_;
   GoalReader goal_reader_;
   KnownSearch shown_;
   bool error_shown_ = false; ///< of the search that is shown

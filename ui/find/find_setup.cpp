@@ -26,9 +26,9 @@ bool uses_factor(const std::string& strategy) {
 
 } // namespace
 
-void FindSetup::show_forecast(const QString& text) {
-  forecast_->setText(text);
-  forecast_->setVisible(!text.isEmpty());
+void FindSetup::show_prediction(const QString& text) {
+  prediction_->setText(text);
+  prediction_->setVisible(!text.isEmpty());
 }
 
 FindSetup::FindSetup(QWidget* parent) : QWidget(parent) {
@@ -38,9 +38,9 @@ FindSetup::FindSetup(QWidget* parent) : QWidget(parent) {
   auto* row = new QHBoxLayout;
   row->setSpacing(10);
   column->addLayout(row);
-  forecast_ = dimmed_label({}, this);
-  forecast_->setObjectName(QStringLiteral("forecast"));
-  column->addWidget(forecast_);
+  prediction_ = dimmed_label({}, this);
+  prediction_->setObjectName(QStringLiteral("prediction"));
+  column->addWidget(prediction_);
   command_ = add_option(tr("Command"), QStringLiteral("command"), tr("Your own program; the New run form changes it"));
   folder_ =
       add_option(tr("Folder"), QStringLiteral("folder"), tr("Where the program runs; the New run form changes it"));

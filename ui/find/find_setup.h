@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/run/run_spec.h"
-#include "ui/engine/engine.h"
+#include "ui/jobs/job_queue.h"
 
 class QLabel;
 
@@ -35,7 +35,7 @@ public:
   /// Shows an error of the search itself at its field, if it is about one of these fields.
   void show_error(const std::string& field, const QString& message);
   /// What is known of the answer before a search; empty: nothing.
-  void show_forecast(const QString& text);
+  void show_prediction(const QString& text);
 
   QJsonObject state() const;
   void restore(const QJsonObject& state);
@@ -61,7 +61,7 @@ private:
   QWidget* all_ = nullptr; ///< leads to the rest of the settings; a program has the page's own button
   LabelledEdit* start_ = nullptr;
   LabelledEdit* factor_ = nullptr;
-  QLabel* forecast_ = nullptr;
+  QLabel* prediction_ = nullptr;
   NoteLine* elsewhere_ = nullptr; ///< errors of fields that are not here
 };
 

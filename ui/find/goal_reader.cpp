@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 #include "core/sweep/sweep_spec.h"
 
 namespace batchscope::ui {

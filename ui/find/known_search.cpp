@@ -10,7 +10,7 @@
 #include "core/run/spec_keys.h"
 #include "ui/texts/spec_texts.h"
 #include "ui/widgets/format.h"
-#include "ui/workbench/known_memory.h"
+#include "ui/workbench/known_prediction.h"
 
 namespace batchscope::ui {
 
@@ -97,14 +97,14 @@ SearchView KnownSearch::view() const {
 
 QList<KnownSearch> known_searches(Workbench& workbench) {
   std::set<std::int64_t> of_this_sitting;
-  for (const Job* job : workbench.engine().jobs())
+  for (const Job* job : workbench.job_queue().jobs())
     if (job->search_result() && job->stored_search())
       of_this_sitting.insert(*job->stored_search());
   QList<KnownSearch> searches;
   for (const auto& stored : workbench.run_database().searches())
     if (!of_this_sitting.contains(stored->id))
       searches << KnownSearch{nullptr, stored};
-  for (Job* job : workbench.engine().jobs())
+  for (Job* job : workbench.job_queue().jobs())
     if (job->search_result())
       searches << KnownSearch{job, nullptr};
   return searches;

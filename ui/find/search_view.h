@@ -11,7 +11,7 @@
 #include "core/run/run_spec.h"
 #include "core/search/finder.h"
 #include "ui/database/run_database.h"
-#include "ui/engine/engine.h"
+#include "ui/jobs/job_queue.h"
 
 namespace batchscope::ui {
 

@@ -1,6 +1,7 @@
 #include "ui/findings/adviser.h"
 
 #include "core/base/error.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::ui {
 

@@ -27,7 +27,7 @@ constexpr double form_lines = 40, answer_lines = 32;          ///< wider ones wo
 } // namespace
 
 FitPage::FitPage(Workbench& workbench, QWidget* parent)
-    : Page(parent), workbench_(workbench), forecaster_(workbench.engine().data()),
+    : Page(parent), workbench_(workbench), predictor_(workbench.job_queue().data()),
       show_(make_command(this, tr("Will it fit on a GPU?"),
                          tr("The largest batch size on a GPU that need not be here, and what fills its memory"), {},
                          workbench.theme().icon(icon()))) {
@@ -53,8 +53,9 @@ FitPage::FitPage(Workbench& workbench, QWidget* parent)
   layout->addWidget(make_header());
   layout->addWidget(scroll, 1);
   program_fit_ = new ProgramFit(workbench, *tried_, [this] { return program_->value(); });
-  connect(&forecaster_, &Forecaster::card_computed, this, &FitPage::show_fit);
-  connect(&forecaster_, &Forecaster::refused, this, [this](const QString& error) { computed_->show_failure(error); });
+  connect(&predictor_, &MemoryPredictor::card_computed, this, &FitPage::show_fit);
+  connect(&predictor_, &MemoryPredictor::refused, this,
+          [this](const QString& error) { computed_->show_failure(error); });
   show_subject();
 }
 
@@ -133,13 +134,13 @@ void FitPage::answer() {
   const auto spec = network_->value();
   if (spec)
     return request(*spec);
-  forecaster_.cancel();
+  predictor_.cancel();
   computed_->show_none(tr("One field has an error."));
 }
 
 void FitPage::answer_transformer() {
   const auto value = transformer_->value();
-  forecaster_.cancel();
+  predictor_.cancel();
   if (!value)
     return computed_->show_none(tr("One field has an error."));
   if (auto spec = estimate::run_of(value->model, value->training)) {
@@ -155,7 +156,7 @@ void FitPage::answer_transformer() {
 
 void FitPage::request(run::RunSpec spec) {
   computed_->show_working(tr("Computing…"));
-  forecaster_.request_card(spec, computed_->chosen());
+  predictor_.request_card(spec, computed_->chosen());
 }
 
 void FitPage::show_fit(const std::shared_ptr<const estimate::CardFit>& fit,

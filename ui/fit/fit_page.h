@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ui/memory/forecaster.h"
+#include "ui/memory/memory_predictor.h"
 #include "ui/workbench/page.h"
 #include "ui/workbench/workbench.h"
 
@@ -44,7 +44,7 @@ private:
   void show_fit(const std::shared_ptr<const estimate::CardFit>& fit, const std::vector<estimate::Saving>& savings);
 
   Workbench& workbench_;
-  Forecaster forecaster_;
+  MemoryPredictor predictor_;
   QAction* show_;
   ChoiceRow* subject_;
   TransformerForm* transformer_;

@@ -26,11 +26,11 @@ NoRun::NoRun(Workbench& workbench, QWidget* parent) : QStackedWidget(parent), wo
   addWidget(empty_);
   addWidget(busy_);
   addWidget(other_);
-  for (Job* job : workbench_.engine().jobs())
+  for (Job* job : workbench_.job_queue().jobs())
     watch(job);
-  connect(&workbench_.engine(), &Engine::job_added, this, &NoRun::watch);
-  connect(&workbench_.engine(), &Engine::job_changed, this, &NoRun::update_job);
-  connect(&workbench_.engine(), &Engine::idle_now, this, &NoRun::update_job);
+  connect(&workbench_.job_queue(), &JobQueue::job_added, this, &NoRun::watch);
+  connect(&workbench_.job_queue(), &JobQueue::job_changed, this, &NoRun::update_job);
+  connect(&workbench_.job_queue(), &JobQueue::idle_now, this, &NoRun::update_job);
   connect(&workbench_.run_database(), &RunDatabase::runs_changed, this, &NoRun::update_job);
   update_job();
 }
@@ -82,7 +82,7 @@ QWidget* NoRun::make_busy() {
   layout->addLayout(buttons);
   layout->addStretch(3);
   connect(stop_, &QPushButton::clicked, this, [this] {
-    if (Job* job = workbench_.engine().working())
+    if (Job* job = workbench_.job_queue().working())
       job->cancel();
   });
   connect(find_, &QPushButton::clicked, this, [this] { Q_EMIT workbench_.page_wanted("find"); });
@@ -137,7 +137,7 @@ void NoRun::watch(Job* job) {
 }
 
 void NoRun::update_job() {
-  const Job* job = workbench_.engine().working();
+  const Job* job = workbench_.job_queue().working();
   if (job == nullptr)
     return setCurrentWidget(update_other() ? other_ : empty_);
   setCurrentWidget(busy_);

@@ -55,9 +55,9 @@ predict::PeakCurve::Point peak_of(const estimate::Estimate& estimate, std::int64
 FitAnswer answer_of(const estimate::CardFit& fit, const std::vector<estimate::Saving>& savings) {
   FitAnswer answer;
   answer.batch = fit.batch;
-  answer.peak = fit.forecast.at(fit.batch);
-  answer.largest = fit.forecast.largest;
-  answer.safe = fit.forecast.safe;
+  answer.peak = fit.prediction.at(fit.batch);
+  answer.largest = fit.prediction.largest;
+  answer.safe = fit.prediction.safe;
   if (fit.steps)
     answer.reserved_bytes = fit.steps->reserved_bytes;
   answer.method = fit.not_on_card.empty()

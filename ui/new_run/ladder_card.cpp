@@ -113,7 +113,7 @@ QString LadderCard::verdict(bool attach, const program::Tryout& tried) const {
                          : tr("It reported nothing: it is not attached to, and does not call batchscope.start()."));
   else if (tried.level() == 2 && attach)
     sentences.append(
-        tr("It reached level 2 of 3. Your code stays as it is. A size that is foretold not to fit comes in "
+        tr("It reached level 2 of 3. Your code stays as it is. A size that is predicted not to fit comes in "
            "parts of one update where that is exact, and else is not taken over; an out-of-memory error "
            "cannot be undone within its step."));
   else

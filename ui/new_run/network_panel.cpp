@@ -4,52 +4,73 @@
 #include <QLabel>
 #include <QVBoxLayout>
 
-#include "ui/memory/forecast_card.h"
+#include "core/data/file_text.h"
+#include "ui/memory/prediction_card.h"
 #include "ui/new_run/field_editor.h"
-#include "ui/new_run/run_outlook.h"
+#include "ui/new_run/run_summary.h"
 #include "ui/widgets/file_dialog.h"
 #include "ui/widgets/widgets.h"
 #include "ui/workbench/workbench.h"
 
 namespace batchscope::ui {
 
+namespace {
+
+/// Those of the kind come first.
+QStringList name_filters(const std::string& kind) {
+  QStringList filters{NetworkPanel::tr("All files (*)")};
+  for (const data::FileFilter& each : data::file_filters()) {
+    const QString filter =
+        QStringLiteral("%1 (%2)").arg(QString::fromStdString(each.title), QString::fromStdString(each.patterns));
+    if (each.kind == kind)
+      filters.prepend(filter);
+    else
+      filters.append(filter);
+  }
+  return filters;
+}
+
+} // namespace
+
 NetworkPanel::NetworkPanel(Workbench& workbench, QWidget* parent)
-    : RunPanel(FormKind::network, parent), forecaster_(workbench.engine().data()) {
-  make_forecast(workbench);
-  lay_out(nullptr, {make_outlook(), forecast_});
+    : RunPanel(FormKind::network, parent), predictor_(workbench.job_queue().data()) {
+  make_prediction(workbench);
+  lay_out(nullptr, {make_summary(), prediction_});
   add_browse_buttons();
 }
 
-QWidget* NetworkPanel::make_outlook() {
+QWidget* NetworkPanel::make_summary() {
   auto* card = new Card(tr("Summary of this run"), this);
-  outlook_ = new QLabel(card);
-  outlook_->setObjectName(QStringLiteral("outlook"));
-  outlook_->setWordWrap(true);
-  outlook_->setTextFormat(Qt::RichText);
-  card->body()->addWidget(outlook_);
+  summary_ = new QLabel(card);
+  summary_->setObjectName(QStringLiteral("summary"));
+  summary_->setWordWrap(true);
+  summary_->setTextFormat(Qt::RichText);
+  card->body()->addWidget(summary_);
   return card;
 }
 
-void NetworkPanel::make_forecast(Workbench& workbench) {
-  forecast_ = new ForecastCard(workbench.theme(), this);
-  connect(&forecaster_, &Forecaster::computed, this, [this](const std::shared_ptr<const run::Forecast>& forecast) {
-    if (form().spec())
-      forecast_->show_forecast(*forecast, *form().spec());
-  });
-  connect(&forecaster_, &Forecaster::card_computed, this,
+void NetworkPanel::make_prediction(Workbench& workbench) {
+  prediction_ = new PredictionCard(workbench.theme(), this);
+  connect(&predictor_, &MemoryPredictor::computed, this,
+          [this](const std::shared_ptr<const run::MemoryPrediction>& prediction) {
+            if (form().spec())
+              prediction_->show_prediction(*prediction, *form().spec());
+          });
+  connect(&predictor_, &MemoryPredictor::card_computed, this,
           [this](const std::shared_ptr<const estimate::CardFit>& fit, const std::vector<estimate::Saving>& savings) {
             if (form().spec())
-              forecast_->show_fit(*fit, savings, *form().spec());
+              prediction_->show_fit(*fit, savings, *form().spec());
           });
-  connect(forecast_, &ForecastCard::target_changed, this, &NetworkPanel::request_forecast);
-  connect(&forecaster_, &Forecaster::refused, forecast_, &ForecastCard::show_none);
+  connect(prediction_, &PredictionCard::target_changed, this, &NetworkPanel::request_prediction);
+  connect(&predictor_, &MemoryPredictor::refused, prediction_, &PredictionCard::show_none);
 }
 
 void NetworkPanel::add_browse_buttons() {
   auto* browse = plain_button(tr("Browse…"));
   browse->setToolTip(tr("Choose a file to train on"));
   form().editor("data")->add_button(browse);
-  connect(browse, &QPushButton::clicked, this, [this] { ask_for_data(data_kind(form().editor("data")->text())); });
+  connect(browse, &QPushButton::clicked, this,
+          [this] { ask_for_data(data::file_kind(form().editor("data")->text().toStdString())); });
   auto* own_model = plain_button(tr("Your own…"));
   own_model->setToolTip(tr("Choose a model that torch.jit.save() wrote"));
   form().editor("model")->add_button(own_model);
@@ -57,31 +78,31 @@ void NetworkPanel::add_browse_buttons() {
 }
 
 void NetworkPanel::show_form() {
-  request_forecast();
+  request_prediction();
 }
 
-/// Only what is seen is computed: the first forecast loads the engine.
-void NetworkPanel::request_forecast() {
+/// Only what is seen is computed: the first prediction loads the engine.
+void NetworkPanel::request_prediction() {
   if (!isVisible())
     return;
   const auto& spec = form().spec();
-  if (spec && !forecast_->target().isEmpty())
-    return forecaster_.request_card(*spec, forecast_->target());
+  if (spec && !prediction_->target().isEmpty())
+    return predictor_.request_card(*spec, prediction_->target());
   if (spec)
-    return forecaster_.request(*spec);
-  forecaster_.cancel();
-  forecast_->show_none({});
+    return predictor_.request(*spec);
+  predictor_.cancel();
+  prediction_->show_none({});
 }
 
 void NetworkPanel::showEvent(QShowEvent* event) {
   RunPanel::showEvent(event);
-  request_forecast();
+  request_prediction();
 }
 
 void NetworkPanel::show_waiting(const QString& job) {
   QStringList sentences;
   if (const auto& spec = form().spec()) {
-    sentences = run_outlook(*spec);
+    sentences = run_summary(*spec);
     if (!job.isEmpty())
       sentences.prepend(tr("Queued until \"%1\" has ended.").arg(job));
   } else {
@@ -92,18 +113,18 @@ void NetworkPanel::show_waiting(const QString& job) {
   QString text;
   for (const QString& sentence : sentences)
     text += QStringLiteral("<p style=\"margin: 0 0 5px 0\">%1</p>").arg(sentence.toHtmlEscaped());
-  if (text != outlook_->text())
-    outlook_->setText(text);
+  if (text != summary_->text())
+    summary_->setText(text);
 }
 
-void NetworkPanel::ask_for_data(std::optional<DataKind> kind) {
+void NetworkPanel::ask_for_data(const std::string& kind) {
   QFileDialog* dialog = open_file_dialog(this, tr("Choose the file to train on"), name_filters(kind));
   dialog->setFileMode(QFileDialog::ExistingFile);
   connect(dialog, &QFileDialog::fileSelected, this, [this, kind](const QString& file) {
-    const DataText data = data_text(file, kind);
-    form().editor("data")->set_text("data", data.text);
-    if (!data.problem.isEmpty())
-      form().remark("data", data.problem);
+    const data::FileText chosen = data::text_for_file(file.toStdString(), kind);
+    form().editor("data")->set_text("data", QString::fromStdString(chosen.text));
+    if (!chosen.problem.empty())
+      form().remark("data", QString::fromStdString(chosen.problem));
     form().editor("data")->setFocus();
   });
   dialog->open();

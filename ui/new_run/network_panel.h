@@ -1,19 +1,18 @@
 #pragma once
 
-#include <optional>
+#include <string>
 
-#include "ui/memory/forecaster.h"
-#include "ui/new_run/data_file.h"
+#include "ui/memory/memory_predictor.h"
 #include "ui/new_run/run_panel.h"
 
 class QLabel;
 
 namespace batchscope::ui {
 
-class ForecastCard;
+class PredictionCard;
 class Workbench;
 
-/// The form of a built-in network, with a summary of the run and a forecast of its memory. UI thread.
+/// The form of a built-in network, with a summary of the run and a prediction of its memory. UI thread.
 class NetworkPanel : public RunPanel {
   Q_OBJECT
 
@@ -22,22 +21,22 @@ public:
 
   void show_form() override;
   void show_waiting(const QString& job) override;
-  /// Asks for a file to train on. `kind`: which files the dialog shows first.
-  void ask_for_data(std::optional<DataKind> kind);
+  /// Asks for a file to train on. `kind`: which files the dialog shows first, `csv`; empty: all.
+  void ask_for_data(const std::string& kind);
 
 protected:
   void showEvent(QShowEvent* event) override;
 
 private:
-  QWidget* make_outlook();
-  void make_forecast(Workbench& workbench);
+  QWidget* make_summary();
+  void make_prediction(Workbench& workbench);
   void add_browse_buttons();
-  void request_forecast();
+  void request_prediction();
   void ask_for_model();
 
-  QLabel* outlook_ = nullptr;
-  ForecastCard* forecast_ = nullptr;
-  Forecaster forecaster_;
+  QLabel* summary_ = nullptr;
+  PredictionCard* prediction_ = nullptr;
+  MemoryPredictor predictor_;
 };
 
 } // namespace batchscope::ui

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/data/file_text.h"
 #include "ui/new_run/command_card.h"
 #include "ui/new_run/field_editor.h"
 #include "ui/new_run/form_edit.h"
@@ -64,8 +65,8 @@ NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent) : Page(parent), wo
   connect(&workbench, &Workbench::run_proposed, this,
           [this](const run::RunSpec& spec) { fill_form(spec, tr("the settings of another run")); });
   connect(&workbench.run_database(), &RunDatabase::read_only_changed, this, &NewRunPage::show_read_only);
-  connect(&workbench.engine(), &Engine::job_added, this, &NewRunPage::show_waiting);
-  connect(&workbench.engine(), &Engine::job_changed, this, &NewRunPage::show_waiting);
+  connect(&workbench.job_queue(), &JobQueue::job_added, this, &NewRunPage::show_waiting);
+  connect(&workbench.job_queue(), &JobQueue::job_changed, this, &NewRunPage::show_waiting);
   connect(&workbench, &Workbench::opened_changed, this, &NewRunPage::show_plannable);
   connect(program_, &ProgramPanel::testing_changed, this, &NewRunPage::show_test);
   fill_presets();
@@ -252,7 +253,7 @@ void NewRunPage::choose_preset(int index) {
     return reset();
   const Preset& preset = presets()[static_cast<std::size_t>(index)];
   fill_form(preset_spec(preset), preset_name(preset));
-  if (!preset.file)
+  if (preset.file.empty())
     return;
   network_->form().remark("data", tr("Choose the file to train on"));
   network_->ask_for_data(preset.file);
@@ -314,7 +315,7 @@ void NewRunPage::show_preset() {
   const auto& all = presets();
   for (std::size_t i = 0; spec && i < all.size(); ++i) {
     run::RunSpec like = preset_spec(all[i]);
-    if (all[i].file && data_kind(QString::fromStdString(spec->data)) == all[i].file)
+    if (!all[i].file.empty() && data::file_kind(spec->data) == all[i].file)
       like.data = spec->data;
     if (same_settings(like, *spec))
       matching = static_cast<int>(i);
@@ -331,7 +332,7 @@ void NewRunPage::show_read_only() {
 }
 
 void NewRunPage::show_waiting() {
-  const Job* job = workbench_.engine().working();
+  const Job* job = workbench_.job_queue().working();
   panel().show_waiting(job ? job->title() : QString());
 }
 

@@ -2,13 +2,11 @@
 
 #include <QString>
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/run/run_spec.h"
-#include "ui/new_run/data_file.h"
 
 namespace batchscope::ui {
 
@@ -17,7 +15,7 @@ struct Preset {
   const char* name;                                        ///< untranslated; see preset_name()
   const char* help;                                        ///< untranslated, one sentence
   std::vector<std::pair<std::string, std::string>> fields; ///< values for run::set_field()
-  std::optional<DataKind> file;                            ///< kind of file that the user has to choose first
+  std::string file;                                        ///< kind of file that the user has to choose first, `csv`
 };
 
 const std::vector<Preset>& presets();

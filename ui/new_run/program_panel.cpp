@@ -94,7 +94,7 @@ void ProgramPanel::test() {
   tested_ = form().spec()->program;
   tried_.reset();
   failure_.clear();
-  job_ = workbench_.engine().try_out(*form().spec());
+  job_ = workbench_.job_queue().try_out(*form().spec());
   test_->show_working({});
   scroll_to(*test_);
   show_ladder();
@@ -108,7 +108,7 @@ void ProgramPanel::show_job() {
     return;
   const Job& job = *job_;
   if (!job.over())
-    return test_->show_working(workbench_.engine().activity_of(job));
+    return test_->show_working(workbench_.job_queue().activity_of(job));
   disconnect(job_, nullptr, this, nullptr);
   job_ = nullptr;
   tried_ = job.tried();

@@ -13,7 +13,7 @@
 #include "core/series/history.h"
 #include "core/telemetry/run_clock.h"
 #include "ui/database/run_database.h"
-#include "ui/engine/engine.h"
+#include "ui/jobs/job_queue.h"
 
 namespace batchscope::ui {
 

@@ -122,7 +122,7 @@ void RunActions::rename_current() {
 }
 
 void RunActions::annotate_current() {
-  table_.edit(note_column);
+  table_.edit(note_column());
 }
 
 void RunActions::tag_selected() {
@@ -151,7 +151,7 @@ void RunActions::tag_selected() {
     if (!command->changes())
       return;
     undo_.push(command.release());
-    table_.setColumnHidden(tags_column, false); // to see them
+    table_.setColumnHidden(run_column("tags"), false); // to see them
   });
   dialog->open();
 }

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/shell_words.h"
 #include "core/run/program_spec.h"
+#include "core/telemetry/outcome_fields.h"
 #include "ui/texts/run_status.h"
 #include "ui/widgets/format.h"
 
@@ -19,85 +20,101 @@ namespace batchscope::ui {
 namespace {
 
 using store::RunRow;
+using telemetry::OutcomeField;
+using telemetry::ValueKind;
 
-constexpr int bytes_in_megabyte = 1'000'000;
+/// How a number is shown: in a unit of which one is `scale` of the stored ones.
+struct Shown {
+  const char* unit = "";
+  double scale = 1;
+  int decimals = -1; ///< -1: as many as its size needs
+};
 
-template <auto Member> std::optional<double> of_row(const RunRow& run) {
-  const auto& value = run.*Member;
-  if constexpr (requires { value.has_value(); })
-    return value ? std::optional<double>(static_cast<double>(*value)) : std::nullopt;
-  else
-    return static_cast<double>(value);
-}
-
-template <auto Member> std::optional<double> of_outcome(const RunRow& run) {
-  const auto& value = run.outcome.*Member;
-  if constexpr (requires { value.has_value(); })
-    return value ? std::optional<double>(static_cast<double>(*value)) : std::nullopt;
-  else
-    return static_cast<double>(value);
-}
-
-/// For values that a run has only after its first step.
-template <auto Member> std::optional<double> of_steps(const RunRow& run) {
-  return run.outcome.steps > 0 ? of_outcome<Member>(run) : std::nullopt;
-}
-
-using Number = std::optional<double> (*)(const RunRow&);
-
-/// For values of which 0 says that they are not known.
-template <auto Member> std::optional<double> known(const RunRow& run) {
-  const auto value = of_outcome<Member>(run);
-  return value == 0.0 ? std::nullopt : value;
-}
-
-template <auto Member> std::string text_of(const RunRow& run) {
-  return run.*Member;
-}
-
-template <auto Member> std::string setting(const RunRow& run) {
-  return (run.settings.*Member).value_or("");
-}
-
-template <auto Member> QString shown_setting(const RunRow& run) {
-  return QString::fromStdString(setting<Member>(run));
-}
-
-std::optional<double> learning_rate(const RunRow& run) {
-  return run.settings.learning_rate;
-}
-
-std::string status_of(const RunRow& run) {
-  return telemetry::to_string(run.outcome.status);
-}
-
-template <Number Get> QString plain(const RunRow& run) {
-  const auto value = Get(run);
-  return value ? QString::number(static_cast<qint64>(*value)) : QString();
-}
-
-template <Number Get> QString whole(const RunRow& run) {
-  const auto value = Get(run);
-  if (!value)
+Shown shown_as(const OutcomeField& field) {
+  switch (field.kind) {
+  case ValueKind::bytes:
+    return {"MB", 1e6, 1};
+  case ValueKind::fraction:
+    return {"%", 0.01, field.of == telemetry::DependsOn::learning ? 2 : 0};
+  case ValueKind::seconds:
+    return {"s", 1, 1};
+  case ValueKind::count:
+    return {"", 1, 0};
+  case ValueKind::amount:
+    return {"", 1, field.of == telemetry::DependsOn::speed ? 0 : 2};
+  default:
     return {};
-  return std::isfinite(*value) ? format_count(std::llround(*value)) : format_number(*value);
+  }
 }
 
-/// The value times `Times` divided by `By`, for display in another unit.
-template <Number Get, int Decimals, int Times = 1, int By = 1> QString fixed(const RunRow& run) {
-  const auto value = Get(run);
-  if (!value)
-    return {};
-  if (!std::isfinite(*value))
-    return format_number(*value);
+QString number_text(double value, const Shown& shown) {
+  if (!std::isfinite(value) || shown.decimals < 0)
+    return format_number(value);
   QLocale locale;
   locale.setNumberOptions(QLocale::DefaultNumberOptions);
-  return locale.toString(*value * Times / By, 'f', Decimals);
+  return locale.toString(value / shown.scale, 'f', shown.decimals);
 }
 
-template <Number Get> QString significant(const RunRow& run) {
-  const auto value = Get(run);
-  return value ? format_number(*value) : QString();
+/// Those that few look for at first.
+bool is_shown(const OutcomeField& field) {
+  const std::string_view name = field.name;
+  return name != "validation_loss" && name != "disturbed";
+}
+
+RunColumn result_column(const OutcomeField& field) {
+  const Shown shown = shown_as(field);
+  const int characters = field.of == telemetry::DependsOn::learning && field.kind == ValueKind::count ? 5 : 7;
+  RunColumn column{.key = field.name,
+                   .title = field.column,
+                   .help = field.help,
+                   .characters = characters,
+                   .shown = is_shown(field),
+                   .dimmed = false,
+                   .unit = shown.unit};
+  // Time has passed once there was a step.
+  column.number = [&field](const RunRow& run) {
+    return field.kind == ValueKind::seconds && run.outcome.steps == 0 ? std::nullopt
+                                                                      : telemetry::number_of(field, run.outcome);
+  };
+  column.shown_text = [number = column.number, shown](const RunRow& run) {
+    const auto value = number(run);
+    return value ? number_text(*value, shown) : QString();
+  };
+  return column;
+}
+
+/// In the order in which they are read: what the run did, what it learnt, what that took. Further ones follow.
+std::vector<RunColumn> result_columns() {
+  constexpr const char* first[] = {"batch",           "steps",
+                                   "epoch",           "loss",
+                                   "validation_loss", "validation_accuracy",
+                                   "peak_bytes",      "examples_per_second",
+                                   "disturbed",       "oom_events",
+                                   "seconds"};
+  std::vector<RunColumn> columns;
+  for (const char* name : first)
+    columns.push_back(result_column(*telemetry::find_outcome_field(name)));
+  for (const OutcomeField& field : telemetry::outcome_fields())
+    if (field.column && std::find(std::begin(first), std::end(first), std::string_view(field.name)) == std::end(first))
+      columns.push_back(result_column(field));
+  return columns;
+}
+
+RunColumn number_column(const RunColumn& column, std::function<std::optional<double>(const RunRow&)> number) {
+  RunColumn made = column;
+  made.shown_text = [number](const RunRow& run) {
+    const auto value = number(run);
+    return value ? format_number(*value) : QString();
+  };
+  made.number = std::move(number);
+  return made;
+}
+
+RunColumn text_column(const RunColumn& column, std::function<std::string(const RunRow&)> text) {
+  RunColumn made = column;
+  made.shown_text = [text](const RunRow& run) { return QString::fromStdString(text(run)); };
+  made.text = std::move(text);
+  return made;
 }
 
 /// Without a name, what it trains.
@@ -117,23 +134,11 @@ QString shown_name(const RunRow& run) {
   }
 }
 
-QString shown_status(const RunRow& run) {
-  return status_text(status_name(run.outcome.status));
-}
-
-template <auto Member> QString as_it_is(const RunRow& run) {
-  return QString::fromStdString(run.*Member);
-}
-
 std::string tags(const RunRow& run) {
   std::string text;
   for (const std::string& tag : run.tags)
     text += (text.empty() ? "" : ", ") + tag;
   return text;
-}
-
-QString shown_tags(const RunRow& run) {
-  return QString::fromStdString(tags(run));
 }
 
 /// In the user's time zone; the year only if it is not the current one.
@@ -148,66 +153,69 @@ QString shown_start(const RunRow& run) {
   return QLocale().toString(time, this_year ? QStringLiteral("d MMM HH:mm") : QStringLiteral("d MMM yyyy"));
 }
 
-} // namespace
-
 #define TEXT(source) QT_TRANSLATE_NOOP("RunTable", source)
 
-const std::vector<RunColumn>& run_columns() {
-  using Row = store::RunRow;
-  using Out = telemetry::RunOutcome;
-  using Settings = store::RunSettings;
-  static const std::vector<RunColumn> columns = {
-      {"id", TEXT("Run"), TEXT("Number of the run, for the command line"), 4, true, true, of_row<&Row::id>, nullptr,
-       plain<of_row<&Row::id>>},
-      {"name", TEXT("Name"), TEXT("Press F2 to rename"), 25, true, false, nullptr, text_of<&Row::name>, shown_name},
-      {"status", TEXT("Status"), TEXT("How the run ended, or its progress"), 13, true, false, nullptr, status_of,
-       shown_status},
-      {"batch", TEXT("Batch"), TEXT("First nominal batch size, in examples"), 5, true, false, of_outcome<&Out::batch>,
-       nullptr, whole<of_outcome<&Out::batch>>},
-      {"steps", TEXT("Steps"), TEXT("Optimizer steps done"), 6, true, false, of_outcome<&Out::steps>, nullptr,
-       whole<of_outcome<&Out::steps>>},
-      {"epoch", TEXT("Epoch"), TEXT("Passes over the training data so far"), 5, true, false, known<&Out::epoch>,
-       nullptr, fixed<known<&Out::epoch>, 2>},
-      {"loss", TEXT("Loss"), TEXT("Training loss of the last step"), 7, true, false, of_outcome<&Out::loss>, nullptr,
-       significant<of_outcome<&Out::loss>>},
-      {"validation_loss", TEXT("Validation loss"), TEXT("Of the last evaluation"), 8, false, false,
-       of_outcome<&Out::validation_loss>, nullptr, significant<of_outcome<&Out::validation_loss>>},
-      {"validation_accuracy", TEXT("Accuracy %"), TEXT("Validation accuracy of the last evaluation"), 6, true, false,
-       of_outcome<&Out::validation_accuracy>, nullptr, fixed<of_outcome<&Out::validation_accuracy>, 2, 100>},
-      {"peak_bytes", TEXT("Peak MB"), TEXT("Peak memory in use"), 7, true, false, known<&Out::peak_bytes>, nullptr,
-       fixed<known<&Out::peak_bytes>, 1, 1, bytes_in_megabyte>},
-      {"examples_per_second", TEXT("Examples/s"),
-       TEXT("Examples per second of training; pauses and evaluations are excluded"), 7, true, false,
-       known<&Out::examples_per_second>, nullptr, whole<known<&Out::examples_per_second>>},
-      {"disturbed", TEXT("Disturbed %"),
-       TEXT("Fraction of the time that other work on the machine took: the run would have been faster without it"), 6,
-       false, false, of_outcome<&Out::disturbed>, nullptr, fixed<of_outcome<&Out::disturbed>, 0, 100>},
-      {"oom_events", TEXT("OOMs"), TEXT("Out-of-memory errors during the run"), 4, true, false,
-       of_outcome<&Out::oom_events>, nullptr, whole<of_outcome<&Out::oom_events>>},
-      {"seconds", TEXT("Time s"), TEXT("Time since the start of the run; pauses are excluded, evaluations included"), 7,
-       true, false, of_steps<&Out::seconds>, nullptr, fixed<of_steps<&Out::seconds>, 1>},
-      {"started", TEXT("Started"), TEXT("Start time, in your time zone"), 12, true, true, nullptr,
-       text_of<&Row::started>, shown_start},
-      {"sweep", TEXT("Sweep"), TEXT("Number of the sweep that the run belongs to"), 4, true, true, of_row<&Row::sweep>,
-       nullptr, plain<of_row<&Row::sweep>>},
-      {"model", TEXT("Model"), TEXT("Model and its sizes, or the command of your own program"), 16, false, false,
-       nullptr, setting<&Settings::model>, shown_setting<&Settings::model>},
-      {"data", TEXT("Data"), TEXT("Training data"), 16, false, false, nullptr, setting<&Settings::data>,
-       shown_setting<&Settings::data>},
-      {"schedule", TEXT("Schedule"), TEXT("Schedule of the batch size at the start of the run"), 16, false, false,
-       nullptr, setting<&Settings::schedule>, shown_setting<&Settings::schedule>},
-      {"optimizer", TEXT("Optimizer"), TEXT("Optimizer that updated the weights"), 6, false, false, nullptr,
-       setting<&Settings::optimizer>, shown_setting<&Settings::optimizer>},
-      {"lr", TEXT("Learning rate"), TEXT("Learning rate at the reference batch size"), 7, false, false, learning_rate,
-       nullptr, significant<learning_rate>},
-      {"tags", TEXT("Tags"), TEXT("Your own tags; press Ctrl+G to edit"), 12, false, true, nullptr, tags, shown_tags},
-      {"note", TEXT("Note"), TEXT("Your own note; press Shift+F2 to edit"), 7, true, true, nullptr, text_of<&Row::note>,
-       as_it_is<&Row::note>},
+std::vector<RunColumn> columns_before_results() {
+  RunColumn name = text_column({"name", TEXT("Name"), TEXT("Press F2 to rename"), 25, true, false},
+                               [](const RunRow& run) { return run.name; });
+  name.shown_text = shown_name;
+  RunColumn status =
+      text_column({"status", TEXT("Status"), TEXT("How the run ended, or its progress"), 13, true, false},
+                  [](const RunRow& run) { return telemetry::to_string(run.outcome.status); });
+  status.shown_text = [](const RunRow& run) { return status_text(status_name(run.outcome.status)); };
+  RunColumn id = number_column({"id", TEXT("Run"), TEXT("Number of the run, for the command line"), 4, true, true},
+                               [](const RunRow& run) { return std::optional(static_cast<double>(run.id)); });
+  id.shown_text = [](const RunRow& run) { return QString::number(run.id); };
+  return {id, name, status};
+}
+
+std::vector<RunColumn> columns_after_results() {
+  const auto setting = [](std::optional<std::string> store::RunSettings::*member) {
+    return [member](const RunRow& run) { return (run.settings.*member).value_or(""); };
   };
-  return columns;
+  using Settings = store::RunSettings;
+  RunColumn started = text_column({"started", TEXT("Started"), TEXT("Start time, in your time zone"), 12, true, true},
+                                  [](const RunRow& run) { return run.started; });
+  started.shown_text = shown_start;
+  RunColumn sweep = number_column(
+      {"sweep", TEXT("Sweep"), TEXT("Number of the sweep that the run belongs to"), 4, true, true},
+      [](const RunRow& run) { return run.sweep ? std::optional(static_cast<double>(*run.sweep)) : std::nullopt; });
+  sweep.shown_text = [](const RunRow& run) { return run.sweep ? QString::number(*run.sweep) : QString(); };
+  return {
+      started,
+      sweep,
+      text_column(
+          {"model", TEXT("Model"), TEXT("Model and its sizes, or the command of your own program"), 16, false, false},
+          setting(&Settings::model)),
+      text_column({"data", TEXT("Data"), TEXT("Training data"), 16, false, false}, setting(&Settings::data)),
+      text_column(
+          {"schedule", TEXT("Schedule"), TEXT("Schedule of the batch size at the start of the run"), 16, false, false},
+          setting(&Settings::schedule)),
+      text_column({"optimizer", TEXT("Optimizer"), TEXT("Optimizer that updated the weights"), 6, false, false},
+                  setting(&Settings::optimizer)),
+      number_column({"lr", TEXT("Learning rate"), TEXT("Learning rate at the reference batch size"), 7, false, false},
+                    [](const RunRow& run) { return run.settings.learning_rate; }),
+      text_column({"tags", TEXT("Tags"), TEXT("Your own tags; press Ctrl+G to edit"), 12, false, true}, tags),
+      text_column({"note", TEXT("Note"), TEXT("Your own note; press Shift+F2 to edit"), 7, true, true},
+                  [](const RunRow& run) { return run.note; }),
+  };
 }
 
 #undef TEXT
+
+std::vector<RunColumn> all_columns() {
+  std::vector<RunColumn> columns = columns_before_results();
+  for (const auto& more : {result_columns(), columns_after_results()})
+    columns.insert(columns.end(), more.begin(), more.end());
+  return columns;
+}
+
+} // namespace
+
+const std::vector<RunColumn>& run_columns() {
+  static const std::vector<RunColumn> columns = all_columns();
+  return columns;
+}
 
 int run_column(const QString& key) {
   const auto& columns = run_columns();
@@ -216,8 +224,13 @@ int run_column(const QString& key) {
   return found == columns.end() ? -1 : static_cast<int>(found - columns.begin());
 }
 
+int note_column() {
+  return static_cast<int>(run_columns().size()) - 1;
+}
+
 QString column_title(const RunColumn& column) {
-  return QCoreApplication::translate("RunTable", column.title);
+  const QString title = QCoreApplication::translate("RunTable", column.title);
+  return *column.unit == '\0' ? title : title + u' ' + QLatin1String(column.unit);
 }
 
 QString column_help(const RunColumn& column) {

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "core/store/run_store.h"
+#include "core/store/run_row.h"
 
 class QLabel;
 class QPushButton;

@@ -38,7 +38,7 @@ RunTable::RunTable(const Theme& theme, RunFilter& runs, QWidget* parent)
   setItemDelegate(new RowDelegate(theme, this));
   setItemDelegateForColumn(status_column, new StatusDelegate(theme, this));
   setItemDelegateForColumn(name_column, new TextDelegate(theme, this));
-  setItemDelegateForColumn(note_column, new TextDelegate(theme, this));
+  setItemDelegateForColumn(note_column(), new TextDelegate(theme, this));
   prepare_table(*this);
   setSelectionMode(ExtendedSelection);
   setEditTriggers(NoEditTriggers); // the page's actions start editing, since they know the column
@@ -147,7 +147,7 @@ std::optional<std::int64_t> RunTable::current_run() const {
   return run_at(current.row());
 }
 
-void RunTable::edit(RunColumnIndex column) {
+void RunTable::edit(int column) {
   if (!current_run())
     return;
   setColumnHidden(column, false);
@@ -269,8 +269,8 @@ void RunTable::mouseDoubleClickEvent(QMouseEvent* event) {
     QTableView::mouseDoubleClickEvent(event);
     return;
   }
-  if (cell.column() == note_column)
-    edit(note_column);
+  if (cell.column() == note_column())
+    edit(note_column());
   else
     Q_EMIT chosen();
 }

@@ -28,7 +28,7 @@ public:
   /// Selects these runs and scrolls to the first; those that are not shown are left out. Returns how many are selected.
   int select_runs(const QList<qint64>& runs);
   std::optional<std::int64_t> current_run() const; ///< nothing if the current run is not selected
-  void edit(RunColumnIndex column);                ///< edits a cell of the current row
+  void edit(int column);                           ///< edits a cell of the current row
   /// Changes the model's rows. Keeps the top row in place; if the selected rows disappear, selects the row that takes
   /// their place.
   void change_rows(const std::function<void()>& change);

@@ -248,7 +248,7 @@ std::optional<double> RunTableModel::progress(const store::RunRow& run) const {
 
 QVariant RunTableModel::foreground(const store::RunRow& run, int column) const {
   const RunColumn& shown = run_columns()[static_cast<std::size_t>(column)];
-  if (column == oom_column)
+  if (std::string_view(shown.key) == "oom_events")
     return theme_.color(run.outcome.oom_events == 0                          ? Role::dimmed
                         : run.outcome.status == telemetry::RunStatus::failed ? Role::error
                                                                              : Role::warning); // it survived them
@@ -317,7 +317,7 @@ Qt::ItemFlags RunTableModel::flags(const QModelIndex& index) const {
   const Qt::ItemFlags flags = QAbstractTableModel::flags(index);
   if (!index.isValid())
     return flags;
-  const bool editable = editable_ && (index.column() == name_column || index.column() == note_column);
+  const bool editable = editable_ && (index.column() == name_column || index.column() == note_column());
   return flags | Qt::ItemNeverHasChildren | (editable ? Qt::ItemIsEditable : Qt::NoItemFlags);
 }
 

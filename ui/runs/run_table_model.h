@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/store/run_store.h"
+#include "core/store/run_row.h"
 
 namespace batchscope::ui {
 

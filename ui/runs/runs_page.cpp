@@ -9,6 +9,7 @@
 #include <QStackedWidget>
 #include <QUndoStack>
 
+#include "core/store/run_reader.h"
 #include "ui/output/output_view.h"
 #include "ui/runs/run_actions.h"
 #include "ui/runs/run_commands.h"
@@ -32,8 +33,8 @@ constexpr int gap = 10;
 enum Place { loading_place, unreadable_place, empty_place, waiting_place, no_match_place, table_place };
 
 /// Whether a job makes runs now or later.
-bool run_comes(const Engine& engine) {
-  return std::any_of(engine.jobs().begin(), engine.jobs().end(), [](const Job* job) {
+bool run_comes(const JobQueue& job_queue) {
+  return std::any_of(job_queue.jobs().begin(), job_queue.jobs().end(), [](const Job* job) {
     const bool makes_runs =
         job->kind() == Job::Kind::train || job->kind() == Job::Kind::sweep || job->kind() == Job::Kind::demo;
     return makes_runs && !job->over();
@@ -206,8 +207,8 @@ void RunsPage::follow_workbench() {
     wanted_ = runs;
     select_wanted();
   });
-  connect(&workbench_.engine(), &Engine::job_added, this, &RunsPage::show_place);
-  connect(&workbench_.engine(), &Engine::job_changed, this, &RunsPage::show_place);
+  connect(&workbench_.job_queue(), &JobQueue::job_added, this, &RunsPage::show_place);
+  connect(&workbench_.job_queue(), &JobQueue::job_changed, this, &RunsPage::show_place);
   for (const auto change : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
     connect(shown_, change, this, &RunsPage::show_place);
   connect(shown_, &QAbstractItemModel::modelReset, this, &RunsPage::show_place);
@@ -321,7 +322,7 @@ void RunsPage::show_place() {
   else if (!workbench_.run_database().loaded())
     places_->setCurrentIndex(why_unreadable_->text().isEmpty() ? loading_place : unreadable_place);
   else
-    places_->setCurrentIndex(run_comes(workbench_.engine()) ? waiting_place : empty_place);
+    places_->setCurrentIndex(run_comes(workbench_.job_queue()) ? waiting_place : empty_place);
   setFocusProxy(shown > 0 ? table_ : places_->currentWidget());
 }
 

@@ -3,7 +3,7 @@
 #include <QSet>
 #include <QUndoStack>
 
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 #include "ui/workbench/page.h"
 
 class QLabel;

@@ -5,23 +5,24 @@
 namespace batchscope::ui {
 
 DraftMemory::DraftMemory(Workbench& workbench, QObject* parent)
-    : QObject(parent), workbench_(workbench), forecaster_(workbench.engine().data()) {
-  connect(&forecaster_, &Forecaster::computed, this, [this](const std::shared_ptr<const run::Forecast>& forecast) {
-    forecasting_ = false;
-    set(KnownMemory{forecast->curve, forecast->budget_bytes});
-  });
-  connect(&forecaster_, &Forecaster::refused, this, [this] {
-    forecasting_ = false;
+    : QObject(parent), workbench_(workbench), predictor_(workbench.job_queue().data()) {
+  connect(&predictor_, &MemoryPredictor::computed, this,
+          [this](const std::shared_ptr<const run::MemoryPrediction>& prediction) {
+            predicting_ = false;
+            set(KnownPrediction{prediction->curve, prediction->budget_bytes});
+          });
+  connect(&predictor_, &MemoryPredictor::refused, this, [this] {
+    predicting_ = false;
     set(std::nullopt);
   });
-  connect(&workbench.engine(), &Engine::job_changed, this, [this](const Job* job) {
+  connect(&workbench.job_queue(), &JobQueue::job_changed, this, [this](const Job* job) {
     if (spec_ && (job == probing_ || job->predicted()))
       look_up(run::RunSpec(*spec_));
     Q_EMIT text_changed();
   });
 }
 
-void DraftMemory::set(const std::optional<KnownMemory>& memory) {
+void DraftMemory::set(const std::optional<KnownPrediction>& memory) {
   known_ = memory;
   Q_EMIT known_changed();
   Q_EMIT text_changed();
@@ -32,29 +33,29 @@ void DraftMemory::look_up(const run::RunSpec& spec) {
   const bool same = key == key_;
   spec_ = spec;
   key_ = key;
-  const auto measured = known_memory(workbench_, spec);
-  forecasting_ = !measured && !spec.program;
-  if (!forecasting_) {
-    forecaster_.cancel();
+  const auto measured = known_prediction(workbench_, spec);
+  predicting_ = !measured && !spec.program;
+  if (!predicting_) {
+    predictor_.cancel();
     return set(measured);
   }
   set(same ? known_ : std::nullopt);
-  forecaster_.request(spec);
+  predictor_.request(spec);
 }
 
 void DraftMemory::probe(const run::RunSpec& spec) {
-  probing_ = workbench_.engine().predict(spec);
+  probing_ = workbench_.job_queue().predict(spec);
   connect(probing_, &Job::progressed, this, &DraftMemory::text_changed);
   Q_EMIT text_changed();
 }
 
 QString DraftMemory::text() const {
-  if (known_ || forecasting_)
+  if (known_ || predicting_)
     return {};
   if (spec_ && spec_->program)
     return tr("A search for the batch size measures the memory of this program.");
   const bool waiting = probing_ && probing_->state() == Job::State::waiting;
-  const Job* working = workbench_.engine().working();
+  const Job* working = workbench_.job_queue().working();
   if (waiting && working != nullptr)
     return tr("Queued behind: %1").arg(working->title());
   if (waiting || (probing_ && probing_->state() == Job::State::working))
@@ -65,7 +66,7 @@ QString DraftMemory::text() const {
 }
 
 bool DraftMemory::can_probe() const {
-  return !known_ && !forecasting_ && !(spec_ && spec_->program) && (!probing_ || probing_->over());
+  return !known_ && !predicting_ && !(spec_ && spec_->program) && (!probing_ || probing_->over());
 }
 
 } // namespace batchscope::ui

@@ -6,14 +6,14 @@
 #include <optional>
 #include <string>
 
-#include "ui/memory/forecaster.h"
-#include "ui/workbench/known_memory.h"
+#include "ui/memory/memory_predictor.h"
+#include "ui/workbench/known_prediction.h"
 
 namespace batchscope::ui {
 
-/// The memory of the spec that is being planned. It is what was measured since the program started, or else a forecast.
-/// On a GPU no forecast is possible; two small trials predict it there when the user asks for that. Of a program only
-/// what was measured is known. UI thread.
+/// The memory of the spec that is being planned. It is what was measured since the program started, or else a
+/// prediction. On a GPU no prediction is possible; two small trials predict it there when the user asks for that. Of a
+/// program only what was measured is known. UI thread.
 class DraftMemory : public QObject {
   Q_OBJECT
 
@@ -25,7 +25,7 @@ public:
   /// Runs two small probes as a job.
   void probe(const run::RunSpec& spec);
 
-  const std::optional<KnownMemory>& known() const { return known_; }
+  const std::optional<KnownPrediction>& known() const { return known_; }
   /// If nothing is known: why, or what would make it known.
   QString text() const;
   /// Whether probe() would help.
@@ -36,14 +36,14 @@ Q_SIGNALS:
   void text_changed();
 
 private:
-  void set(const std::optional<KnownMemory>& memory);
+  void set(const std::optional<KnownPrediction>& memory);
 
   Workbench& workbench_;
-  Forecaster forecaster_;
-  std::optional<KnownMemory> known_;
+  MemoryPredictor predictor_;
+  std::optional<KnownPrediction> known_;
   std::optional<run::RunSpec> spec_;
   std::string key_; ///< run::memory_key() of spec_
-  bool forecasting_ = false;
+  bool predicting_ = false;
   QPointer<Job> probing_;
 };
 

@@ -20,7 +20,7 @@
 #include "ui/schedule/shares_field.h"
 #include "ui/texts/spec_texts.h"
 #include "ui/widgets/commands.h"
-#include "ui/workbench/known_memory.h"
+#include "ui/workbench/known_prediction.h"
 #include "ui/workbench/known_start.h"
 
 namespace batchscope::ui {
@@ -34,7 +34,7 @@ constexpr double side_width = 19;        // in lines of text
 } // namespace
 
 SchedulePage::SchedulePage(Workbench& workbench, QWidget* parent)
-    : Page(parent), workbench_(workbench), editor_(workbench.undo_stack(), workbench.engine().data()),
+    : Page(parent), workbench_(workbench), editor_(workbench.undo_stack(), workbench.job_queue().data()),
       memory_(workbench) {
   make_actions();
   empty_ = new EmptyState(tr("Plan a run before it starts"),

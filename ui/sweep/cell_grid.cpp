@@ -59,7 +59,7 @@ int place_of(const std::vector<std::string>& values, const std::string& value) {
 
 /// A share of the largest as the size that it is, once that is known.
 std::optional<std::int64_t> batch_of(const ShownRun& run) {
-  return run.outcome.batch ? run.outcome.batch : run.outlook.batch;
+  return run.outcome.batch ? run.outcome.batch : run.prediction.batch;
 }
 
 /// Title and note of a column of batch sizes: `206`, and below it `99.6 MB · 100 % of largest`.
@@ -74,7 +74,7 @@ void name_batch_columns(const SweepView& view, std::size_t field, CellGrid& grid
       const ShownRun& shown = view.runs[run];
       batch = batch ? batch : batch_of(shown);
       peak = std::max({peak, static_cast<double>(is_over(shown.stage) ? shown.outcome.peak_bytes : 0),
-                       static_cast<double>(shown.outlook.peak_bytes.value_or(0))});
+                       static_cast<double>(shown.prediction.peak_bytes.value_or(0))});
     }
     QStringList notes;
     if (peak > 0)

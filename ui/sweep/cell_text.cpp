@@ -22,7 +22,7 @@ std::size_t count_in(const SweepView& view, const Cell& cell, RunStage stage) {
                                                 [&](std::size_t run) { return view.runs[run].stage == stage; }));
 }
 
-/// A run whose outlook stands for the others of the cell, which have the same.
+/// A run whose prediction stands for the others of the cell, which have the same.
 const ShownRun& open_run(const SweepView& view, const Cell& cell) {
   for (const std::size_t run : cell.runs)
     if (!is_over(view.runs[run].stage))
@@ -34,7 +34,8 @@ const ShownRun& open_run(const SweepView& view, const Cell& cell) {
 CellText text_before(const SweepView& view, const Cell& cell) {
   const ShownRun& run = open_run(view, cell);
   CellText text;
-  const QString peak = run.outlook.peak_bytes ? format_bytes(static_cast<double>(*run.outlook.peak_bytes)) : QString();
+  const QString peak =
+      run.prediction.peak_bytes ? format_bytes(static_cast<double>(*run.prediction.peak_bytes)) : QString();
   const QString time = run.seconds ? cell_tr("about %1").arg(format_duration(*run.seconds)) : QString();
   if (run.stage == RunStage::waiting || run.stage == RunStage::starting) {
     text.head = cell.runs.size() == 1 ? stage_text(run) : cell_tr("%1 runs waiting").arg(cell.runs.size());
@@ -45,7 +46,7 @@ CellText text_before(const SweepView& view, const Cell& cell) {
     text.below = cell.runs.size() > 1 && !time.isEmpty() ? cell_tr("%1 each").arg(time) : time;
   }
   if (run.in_doubt())
-    text.alarm = run.outlook.problem.empty() ? cell_tr("will not fit") : cell_tr("cannot run");
+    text.alarm = run.prediction.problem.empty() ? cell_tr("will not fit") : cell_tr("cannot run");
   return text;
 }
 
@@ -57,8 +58,8 @@ QString run_line(const SweepView& view, std::size_t index, Metric metric) {
       parts << metric_text(metric, *value);
   if (is_over(run.stage) && run.outcome.peak_bytes > 0)
     parts << format_bytes(static_cast<double>(run.outcome.peak_bytes)) << format_duration(run.outcome.seconds);
-  else if (run.outlook.peak_bytes)
-    parts << cell_tr("predicted peak %1").arg(format_bytes(static_cast<double>(*run.outlook.peak_bytes)));
+  else if (run.prediction.peak_bytes)
+    parts << cell_tr("predicted peak %1").arg(format_bytes(static_cast<double>(*run.prediction.peak_bytes)));
   if (!is_over(run.stage) && run.seconds)
     parts << cell_tr("about %1").arg(format_duration(*run.seconds));
   if (const QString reason = stage_reason(run); !reason.isEmpty())

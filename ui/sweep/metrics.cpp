@@ -4,16 +4,49 @@
 
 #include <cmath>
 
+#include "core/telemetry/outcome_fields.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
 
 namespace {
 
+using telemetry::ValueKind;
+
 constexpr int loss_digits = 3;
 
 QString metric_tr(const char* text) {
   return QCoreApplication::translate("Sweep", text);
+}
+
+/// A result of a run as a sweep shows it.
+struct ShownResult {
+  Metric metric;
+  const char* key;   ///< in the state of a page
+  const char* field; ///< of the outcome
+  const char* title;
+  const char* column; ///< over a narrow column, with the unit
+};
+
+const ShownResult& shown(Metric metric) {
+  static constexpr ShownResult all[] = {
+      {Metric::accuracy, "accuracy", "validation_accuracy", QT_TRANSLATE_NOOP("Sweep", "Validation accuracy"),
+       QT_TRANSLATE_NOOP("Sweep", "Accuracy %")},
+      {Metric::loss, "loss", "validation_loss", QT_TRANSLATE_NOOP("Sweep", "Validation loss"),
+       QT_TRANSLATE_NOOP("Sweep", "Val. loss")},
+      {Metric::training_loss, "training_loss", "loss", QT_TRANSLATE_NOOP("Sweep", "Training loss"),
+       QT_TRANSLATE_NOOP("Sweep", "Train. loss")},
+      {Metric::throughput, "throughput", "examples_per_second", QT_TRANSLATE_NOOP("Sweep", "Examples/s"),
+       QT_TRANSLATE_NOOP("Sweep", "Examples/s")},
+      {Metric::peak, "peak", "peak_bytes", QT_TRANSLATE_NOOP("Sweep", "Peak memory"),
+       QT_TRANSLATE_NOOP("Sweep", "Peak MB")},
+      {Metric::time, "time", "seconds", QT_TRANSLATE_NOOP("Sweep", "Time"), QT_TRANSLATE_NOOP("Sweep", "Time")},
+  };
+  return all[static_cast<std::size_t>(metric)];
+}
+
+const telemetry::OutcomeField& field_of(Metric metric) {
+  return *telemetry::find_outcome_field(shown(metric).field);
 }
 
 } // namespace
@@ -25,102 +58,39 @@ const QList<Metric>& metrics() {
 }
 
 QString metric_key(Metric metric) {
-  switch (metric) {
-  case Metric::accuracy:
-    return QStringLiteral("accuracy");
-  case Metric::loss:
-    return QStringLiteral("loss");
-  case Metric::training_loss:
-    return QStringLiteral("training_loss");
-  case Metric::throughput:
-    return QStringLiteral("throughput");
-  case Metric::peak:
-    return QStringLiteral("peak");
-  case Metric::time:
-    break;
-  }
-  return QStringLiteral("time");
+  return QLatin1String(shown(metric).key);
 }
 
 QString metric_title(Metric metric) {
-  switch (metric) {
-  case Metric::accuracy:
-    return metric_tr("Validation accuracy");
-  case Metric::loss:
-    return metric_tr("Validation loss");
-  case Metric::training_loss:
-    return metric_tr("Training loss");
-  case Metric::throughput:
-    return metric_tr("Examples/s");
-  case Metric::peak:
-    return metric_tr("Peak memory");
-  case Metric::time:
-    break;
-  }
-  return metric_tr("Time");
+  return metric_tr(shown(metric).title);
 }
 
 QString metric_column(Metric metric) {
-  switch (metric) {
-  case Metric::accuracy:
-    return metric_tr("Accuracy %");
-  case Metric::loss:
-    return metric_tr("Val. loss");
-  case Metric::training_loss:
-    return metric_tr("Train. loss");
-  case Metric::peak:
-    return metric_tr("Peak MB");
-  default:
-    return metric_title(metric);
-  }
+  return metric_tr(shown(metric).column);
 }
 
 bool larger_is_better(Metric metric) {
-  return metric == Metric::accuracy || metric == Metric::throughput;
+  return field_of(metric).better == telemetry::Better::larger;
 }
 
 std::optional<double> metric_value(Metric metric, const telemetry::RunOutcome& outcome) {
-  std::optional<double> value;
-  switch (metric) {
-  case Metric::accuracy:
-    value = outcome.validation_accuracy;
-    break;
-  case Metric::loss:
-    value = outcome.validation_loss;
-    break;
-  case Metric::training_loss:
-    value = outcome.loss;
-    break;
-  case Metric::throughput:
-    if (outcome.examples_per_second > 0)
-      value = outcome.examples_per_second;
-    break;
-  case Metric::peak:
-    if (outcome.peak_bytes > 0)
-      value = static_cast<double>(outcome.peak_bytes);
-    break;
-  case Metric::time:
-    value = outcome.seconds;
-    break;
-  }
+  const std::optional<double> value = telemetry::number_of(field_of(metric), outcome);
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 QString metric_number(Metric metric, double value) {
-  switch (metric) {
-  case Metric::accuracy:
+  switch (field_of(metric).kind) {
+  case ValueKind::fraction:
     return QString::number(value * 100, 'f', 2);
-  case Metric::loss:
-  case Metric::training_loss:
-    return format_number(value, loss_digits);
-  case Metric::throughput:
+  case ValueKind::amount:
     return format_count(std::llround(value));
-  case Metric::peak:
+  case ValueKind::bytes:
     return format_megabytes(value);
-  case Metric::time:
-    break;
+  case ValueKind::seconds:
+    return format_duration(value);
+  default:
+    return format_number(value, loss_digits);
   }
-  return format_duration(value);
 }
 
 QString metric_text(Metric metric, double value) {
@@ -130,21 +100,10 @@ QString metric_text(Metric metric, double value) {
 }
 
 compare::MeanText metric_mean(Metric metric, const compare::Summary& summary) {
-  using telemetry::ValueKind;
   if (summary.n == 1)
     return {metric_text(metric, summary.mean).toStdString(), {}};
-  switch (metric) {
-  case Metric::accuracy:
-    return mean_text(ValueKind::fraction, summary);
-  case Metric::peak:
-    return mean_text(ValueKind::bytes, summary);
-  case Metric::time:
-    return mean_text(ValueKind::seconds, summary);
-  case Metric::throughput:
-    return mean_text(ValueKind::count, summary);
-  default:
-    return mean_text(ValueKind::number, summary);
-  }
+  const ValueKind kind = field_of(metric).kind;
+  return mean_text(kind == ValueKind::amount ? ValueKind::count : kind, summary);
 }
 
 } // namespace batchscope::ui

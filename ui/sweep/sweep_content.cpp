@@ -35,7 +35,7 @@ SweepEntry entry_of(const run::RunSpec& spec, const std::vector<std::string>& fi
   run::RunSpec alike = spec;
   alike.name.clear();
   alike.seed = 1; // neither matters for time and memory
-  entry.outlook_key = run::to_json(alike, -1);
+  entry.prediction_key = run::to_json(alike, -1);
   return entry;
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/sweep/extend.h"
-#include "core/sweep/outlook.h"
+#include "core/sweep/run_prediction.h"
 
 // What a sweep consists of, without the results of its runs. Values, made off the UI thread.
 namespace batchscope::ui {
@@ -18,7 +18,7 @@ namespace batchscope::ui {
 /// A run of a sweep, planned or stored.
 struct SweepEntry {
   run::RunSpec spec;
-  std::string outlook_key;          ///< equal for runs of which the same is foreseen
+  std::string prediction_key;       ///< equal for runs of which the same is predicted
   std::vector<std::string> values;  ///< of SweepContent::fields, as run::field_text() gives them
   std::optional<std::int64_t> run;  ///< its newest attempt in the database
   std::optional<std::size_t> place; ///< among the runs that wait, from 0

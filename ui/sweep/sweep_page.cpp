@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/store/run_reader.h"
 #include "ui/sweep/cells_picture.h"
 #include "ui/sweep/how_card.h"
 #include "ui/sweep/now_card.h"
@@ -41,7 +42,7 @@ sweep::SweepSpec first_plan() {
 
 SweepPage::SweepPage(Workbench& workbench, QWidget* parent)
     : Page(parent), workbench_(workbench), reader_(workbench.run_database().database()),
-      planner_(workbench.run_database().database(), workbench.engine().data()), plan_(first_plan()) {
+      planner_(workbench.run_database().database(), workbench.job_queue().data()), plan_(first_plan()) {
   make_actions();
   header_ = new SweepHeader(
       {.start = start_, .add = add_, .resume = resume_, .pause = pause_, .stop = stop_, .compare = compare_}, this);
@@ -211,21 +212,23 @@ void SweepPage::follow_reader() {
       show_no_plan(why);
   });
   connect(&planner_, &SweepPlanner::planned, this,
-          [this](const std::shared_ptr<const SweepContent>& content, const std::shared_ptr<const Outlooks>& outlooks) {
+          [this](const std::shared_ptr<const SweepContent>& content,
+                 const std::shared_ptr<const RunPredictions>& predictions) {
             if (shown_)
               return;
             plan_error_.clear();
             content_ = content;
-            outlooks_ = outlooks;
+            predictions_ = predictions;
             refresh_view();
           });
-  connect(&planner_, &SweepPlanner::foreseen, this,
-          [this](const std::shared_ptr<const SweepContent>& content, const std::shared_ptr<const Outlooks>& outlooks) {
+  connect(&planner_, &SweepPlanner::predicted, this,
+          [this](const std::shared_ptr<const SweepContent>& content,
+                 const std::shared_ptr<const RunPredictions>& predictions) {
             const bool same = content_ == content || (content_ && shown_ && content->sweep == shown_ &&
-                                                      content_->entries.size() == outlooks->size());
+                                                      content_->entries.size() == predictions->size());
             if (!same)
               return;
-            outlooks_ = outlooks;
+            predictions_ = predictions;
             refresh_view();
           });
   connect(&planner_, &SweepPlanner::refused, this, &SweepPage::show_no_plan);
@@ -236,9 +239,9 @@ void SweepPage::follow_workbench() {
   connect(&database, &RunDatabase::runs_changed, this, &SweepPage::take_rows);
   connect(&database, &RunDatabase::read_only_changed, this, &SweepPage::allow_actions);
   connect(&workbench_, &Workbench::sweep_proposed, this, &SweepPage::propose);
-  Engine& engine = workbench_.engine();
-  connect(&engine, &Engine::job_added, this, &SweepPage::watch);
-  connect(&engine, &Engine::job_changed, this, [this](Job* job) {
+  JobQueue& job_queue = workbench_.job_queue();
+  connect(&job_queue, &JobQueue::job_added, this, &SweepPage::watch);
+  connect(&job_queue, &JobQueue::job_changed, this, [this](Job* job) {
     if (job == starting_ && job->state() == Job::State::failed)
       show_error(job->error()); // the window shows it as well
     if (job->over())
@@ -246,7 +249,7 @@ void SweepPage::follow_workbench() {
     show_header();
     allow_actions();
   });
-  for (Job* job : engine.jobs())
+  for (Job* job : job_queue.jobs())
     watch(job);
 }
 
@@ -296,7 +299,7 @@ void SweepPage::show_sweep(std::optional<std::int64_t> sweep) {
   shown_ = sweep;
   if (other) {
     content_.reset();
-    outlooks_.reset();
+    predictions_.reset();
     answer_.reset();
     extension_ = {};
     plan_error_.clear();
@@ -336,19 +339,19 @@ void SweepPage::take_content(const std::shared_ptr<const SweepContent>& content)
     }
   }
   if (!same_entries)
-    outlooks_.reset();
+    predictions_.reset();
   refresh_view();
-  if (!outlooks_)
-    foresee_rest();
+  if (!predictions_)
+    predict_rest();
 }
 
-void SweepPage::foresee_rest() {
+void SweepPage::predict_rest() {
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < view_.runs.size(); ++i)
     if (!is_over(view_.runs[i].stage))
       open.push_back(i);
   if (isVisible() && shown_ && content_ && !open.empty())
-    planner_.foresee(content_, open);
+    planner_.predict(content_, open);
 }
 
 void SweepPage::take_answer(qint64 sweep, const std::shared_ptr<const SweepAnswer>& answer) {
@@ -366,7 +369,7 @@ void SweepPage::refresh() {
 }
 
 void SweepPage::refresh_view() {
-  view_ = view_of(content_, outlooks_, workbench_.run_database().runs());
+  view_ = view_of(content_, predictions_, workbench_.run_database().runs());
   if (Job* job = own_job(); job && job->kind() == Job::Kind::sweep) // a demo goes on after its sweep
     job->set_seconds_left(view_.seconds_left());
   if (!metric_chosen_ && view_.count(RunStage::finished) > 0 && !grid_of(view_, metric_).any)
@@ -415,7 +418,7 @@ void SweepPage::show_metric() {
 
 void SweepPage::show_banner() {
   if (!shown_) {
-    banner_->show_none(plan_error_.isEmpty() ? outlook_text(view_) : plan_error_);
+    banner_->show_none(plan_error_.isEmpty() ? prediction_text(view_) : plan_error_);
     return;
   }
   if (!plan_error_.isEmpty())
@@ -455,8 +458,8 @@ void SweepPage::showEvent(QShowEvent* event) {
     refresh_view();
   else
     request_plan();
-  if (shown_ && !outlooks_)
-    foresee_rest();
+  if (shown_ && !predictions_)
+    predict_rest();
 }
 
 void SweepPage::hideEvent(QHideEvent* event) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/compare/answer.h"
+#include "core/store/run_reader.h"
 #include "ui/sweep/sweep_planner.h"
 #include "ui/sweep/sweep_reader.h"
 #include "ui/sweep/sweep_view.h"
@@ -72,7 +73,7 @@ private:
   void take_content(const std::shared_ptr<const SweepContent>& content);
   void take_answer(qint64 sweep, const std::shared_ptr<const SweepAnswer>& answer);
   void read_again();
-  void foresee_rest();
+  void predict_rest();
   void refresh();
   void refresh_view();
   void show_header();
@@ -130,7 +131,7 @@ private:
   sweep::Extension extension_; ///< of the stored sweep, as edited
   std::size_t additions_ = 0;
   std::shared_ptr<const SweepContent> content_;
-  std::shared_ptr<const Outlooks> outlooks_;
+  std::shared_ptr<const RunPredictions> predictions_;
   std::shared_ptr<const SweepAnswer> answer_;
   SweepView view_;
   Metric metric_ = Metric::accuracy;

@@ -114,7 +114,7 @@ void SweepPage::take_edits() {
   allow_actions();
 }
 
-/// Only what is seen is foreseen: the first forecast loads the engine.
+/// Only what is seen is predicted: the first prediction loads the engine.
 void SweepPage::request_plan() {
   if (planning() && isVisible())
     planner_.plan(plan_);
@@ -159,7 +159,7 @@ void SweepPage::add_runs() {
   workbench_.run_database().extend_sweep(*shown_, extension_, this,
                                          [this, sweep = *shown_, base = content_->spec.base] {
                                            if (!works_at(sweep))
-                                             workbench_.engine().resume_sweep(sweep, base, false);
+                                             workbench_.job_queue().resume_sweep(sweep, base, false);
                                            read_again();
                                          });
   extension_ = {};
@@ -171,7 +171,7 @@ void SweepPage::add_runs() {
 
 /// Whether any program makes its runs: then those that are added are made, too.
 bool SweepPage::works_at(std::int64_t sweep) const {
-  const auto& jobs = workbench_.engine().jobs();
+  const auto& jobs = workbench_.job_queue().jobs();
   const auto& rows = workbench_.run_database().runs();
   return std::any_of(jobs.begin(), jobs.end(), [&](const Job* job) { return !job->over() && job->sweep() == sweep; }) ||
          std::any_of(rows.begin(), rows.end(), [&](const store::RunRow& row) {
@@ -180,7 +180,7 @@ bool SweepPage::works_at(std::int64_t sweep) const {
 }
 
 Job* SweepPage::own_job() const {
-  for (Job* job : workbench_.engine().jobs())
+  for (Job* job : workbench_.job_queue().jobs())
     if (!job->over() && shown_ && job->sweep() == shown_)
       return job;
   return nullptr;
@@ -205,7 +205,7 @@ SweepPage::Stage SweepPage::stage() const {
 void SweepPage::resume() {
   if (!shown_ || !content_ || own_job())
     return;
-  workbench_.engine().resume_sweep(*shown_, content_->spec.base, view_.training().has_value());
+  workbench_.job_queue().resume_sweep(*shown_, content_->spec.base, view_.training().has_value());
   show_header();
   allow_actions();
 }
@@ -369,7 +369,7 @@ void SweepPage::show_header() {
     state.main = planning() ? start_ : nullptr;
     break;
   case Stage::queued: {
-    const Job* working = workbench_.engine().working();
+    const Job* working = workbench_.job_queue().working();
     const Job* own = shown_ ? own_job() : starting_.data();
     state.status = working == own ? tr("starting") : tr("queued");
     state.tone = Pill::Tone::accent;

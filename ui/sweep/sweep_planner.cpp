@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/run/model_spec.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::ui {
 
@@ -16,7 +17,7 @@ public:
       : database_(std::move(database)), pool_(std::move(pool)) {}
 
   void read_times() {
-    outlooks_.clear();
+    predictions_.clear();
     try {
       throughputs_ = {};
       if (std::filesystem::exists(database_) && std::filesystem::file_size(database_) > 0)
@@ -26,8 +27,8 @@ public:
     }
   }
 
-  /// Fills in the outlooks of these entries; false if it was stopped.
-  bool foresee(const SweepContent& content, const std::vector<std::size_t>& entries, Outlooks& outlooks,
+  /// Fills in the predictions of these entries; false if it was stopped.
+  bool predict(const SweepContent& content, const std::vector<std::size_t>& entries, RunPredictions& predictions,
                const std::function<bool()>& stop) {
     if (content.spec.base.program)
       return true; // only its own steps show what a program needs
@@ -35,32 +36,32 @@ public:
     std::vector<run::RunSpec> unknown;
     std::vector<std::string> unknown_keys;
     for (const std::size_t entry : entries) {
-      const std::string& key = content.entries[entry].outlook_key;
-      if (outlooks_.emplace(key, sweep::RunOutlook{}).second) {
+      const std::string& key = content.entries[entry].prediction_key;
+      if (predictions_.emplace(key, sweep::RunPrediction{}).second) {
         unknown_keys.push_back(key);
         unknown.push_back(content.entries[entry].spec);
       }
     }
-    const auto found = sweep::foresee(unknown, *pool_, throughputs_, stop);
+    const auto found = sweep::predict_runs(unknown, *pool_, throughputs_, stop);
     for (std::size_t i = 0; i < unknown.size(); ++i)
       if (i < found.size())
-        outlooks_[unknown_keys[i]] = found[i];
+        predictions_[unknown_keys[i]] = found[i];
       else
-        outlooks_.erase(unknown_keys[i]);
+        predictions_.erase(unknown_keys[i]);
     if (found.size() < unknown.size())
       return false;
     for (const std::size_t entry : entries)
-      outlooks[entry] = outlooks_[content.entries[entry].outlook_key];
+      predictions[entry] = predictions_[content.entries[entry].prediction_key];
     return true;
   }
 
 private:
-  /// Reads the data once for all forecasts.
+  /// Reads the data once for all predictions.
   void hold_data(const run::RunSpec& base) {
     try {
       held_ = pool_->open(base.data, run::data_options(base));
     } catch (const std::exception&) {
-      held_ = {}; // each run's outlook says what is wrong
+      held_ = {}; // each run's prediction says what is wrong
     }
   }
 
@@ -68,7 +69,7 @@ private:
   const std::shared_ptr<data::DataPool> pool_;
   data::DataSplit held_;
   sweep::Throughputs throughputs_;
-  std::map<std::string, sweep::RunOutlook> outlooks_; ///< by the JSON of a spec
+  std::map<std::string, sweep::RunPrediction> predictions_; ///< by the JSON of a spec
 };
 
 SweepPlanner::SweepPlanner(std::filesystem::path database, std::shared_ptr<data::DataPool> data, QObject* parent)
@@ -86,7 +87,7 @@ void SweepPlanner::plan(const sweep::SweepSpec& spec) {
         Q_EMIT planned(content, seen(*content));
         std::vector<std::size_t> all(content->entries.size());
         std::iota(all.begin(), all.end(), std::size_t{0});
-        foresee(content, all);
+        predict(content, all);
       });
     } catch (const std::exception& error) {
       progress.post([this, what = QString::fromUtf8(error.what())] { Q_EMIT refused(what); });
@@ -94,37 +95,38 @@ void SweepPlanner::plan(const sweep::SweepSpec& spec) {
   });
 }
 
-std::shared_ptr<const Outlooks> SweepPlanner::seen(const SweepContent& content) const {
-  auto outlooks = std::make_shared<Outlooks>();
+std::shared_ptr<const RunPredictions> SweepPlanner::seen(const SweepContent& content) const {
+  auto predictions = std::make_shared<RunPredictions>();
   for (const SweepEntry& entry : content.entries) {
-    const auto known = seen_.find(entry.outlook_key);
-    outlooks->push_back(known == seen_.end() ? sweep::RunOutlook{} : known->second);
+    const auto known = seen_.find(entry.prediction_key);
+    predictions->push_back(known == seen_.end() ? sweep::RunPrediction{} : known->second);
   }
-  return outlooks;
+  return predictions;
 }
 
-void SweepPlanner::foresee(const std::shared_ptr<const SweepContent>& content,
+void SweepPlanner::predict(const std::shared_ptr<const SweepContent>& content,
                            const std::vector<std::size_t>& entries) {
   task_.start([this, content, entries](const LatestTask::Progress& progress) {
     try {
       if (!times_known_.exchange(true))
         known_->read_times();
-      foresee_in(content, entries, progress);
+      predict_in(content, entries, progress);
     } catch (const std::exception&) {
       // Without the engine there are no predictions; the runs themselves report it.
     }
   });
 }
 
-void SweepPlanner::foresee_in(const std::shared_ptr<const SweepContent>& content,
+void SweepPlanner::predict_in(const std::shared_ptr<const SweepContent>& content,
                               const std::vector<std::size_t>& entries, const LatestTask::Progress& progress) {
-  auto outlooks = std::make_shared<Outlooks>(content->entries.size());
-  if (known_->foresee(*content, entries, *outlooks, [&] { return progress.replaced(); }))
-    progress.post([this, content, entries, outlooks = std::shared_ptr<const Outlooks>(std::move(outlooks))] {
-      for (const std::size_t entry : entries)
-        seen_[content->entries[entry].outlook_key] = (*outlooks)[entry];
-      Q_EMIT foreseen(content, outlooks);
-    });
+  auto predictions = std::make_shared<RunPredictions>(content->entries.size());
+  if (known_->predict(*content, entries, *predictions, [&] { return progress.replaced(); }))
+    progress.post(
+        [this, content, entries, predictions = std::shared_ptr<const RunPredictions>(std::move(predictions))] {
+          for (const std::size_t entry : entries)
+            seen_[content->entries[entry].prediction_key] = (*predictions)[entry];
+          Q_EMIT predicted(content, predictions);
+        });
 }
 
 void SweepPlanner::forget_times() {

@@ -15,11 +15,11 @@
 
 namespace batchscope::ui {
 
-/// The outlooks of the entries of a sweep, in their order; those of runs that have ended are left empty.
-using Outlooks = std::vector<sweep::RunOutlook>;
+/// The predictions of the entries of a sweep, in their order; those of runs that have ended are left empty.
+using RunPredictions = std::vector<sweep::RunPrediction>;
 
-/// Makes the runs of a plan and foresees their memory and time, on a thread of its own; the newest request wins. What
-/// was foreseen before is kept, so that a plan that grows by a value takes no longer than that value. UI thread.
+/// Makes the runs of a plan and predicts their memory and time, on a thread of its own; the newest request wins. What
+/// was predicted before is kept, so that a plan that grows by a value takes no longer than that value. UI thread.
 class SweepPlanner : public QObject {
   Q_OBJECT
 
@@ -28,31 +28,31 @@ public:
   ~SweepPlanner() override;
 
   void plan(const sweep::SweepSpec& spec);
-  /// Foresees the runs of a stored sweep that have not ended, whose entries these are.
-  void foresee(const std::shared_ptr<const SweepContent>& content, const std::vector<std::size_t>& entries);
+  /// Predicts the runs of a stored sweep that have not ended, whose entries these are.
+  void predict(const std::shared_ptr<const SweepContent>& content, const std::vector<std::size_t>& entries);
   /// Times are estimated anew from the runs of the database.
   void forget_times();
 
 Q_SIGNALS:
-  /// Comes at once, with the outlooks that were foreseen for earlier plans.
+  /// Comes at once, with the predictions that were predicted for earlier plans.
   void planned(const std::shared_ptr<const batchscope::ui::SweepContent>& content,
-               const std::shared_ptr<const batchscope::ui::Outlooks>& outlooks);
+               const std::shared_ptr<const batchscope::ui::RunPredictions>& predictions);
   /// Follows planned(), with the same content.
-  void foreseen(const std::shared_ptr<const batchscope::ui::SweepContent>& content,
-                const std::shared_ptr<const batchscope::ui::Outlooks>& outlooks);
+  void predicted(const std::shared_ptr<const batchscope::ui::SweepContent>& content,
+                 const std::shared_ptr<const batchscope::ui::RunPredictions>& predictions);
   void refused(const QString& why); ///< the plan is not valid
 
 private:
   class Known;
 
-  void foresee_in(const std::shared_ptr<const SweepContent>& content, const std::vector<std::size_t>& entries,
+  void predict_in(const std::shared_ptr<const SweepContent>& content, const std::vector<std::size_t>& entries,
                   const LatestTask::Progress& progress);
 
-  std::shared_ptr<const Outlooks> seen(const SweepContent& content) const;
+  std::shared_ptr<const RunPredictions> seen(const SweepContent& content) const;
 
   const std::filesystem::path database_;
   const std::shared_ptr<data::DataPool> data_;
-  std::unordered_map<std::string, sweep::RunOutlook> seen_; ///< by SweepEntry::outlook_key
+  std::unordered_map<std::string, sweep::RunPrediction> seen_; ///< by SweepEntry::prediction_key
   std::atomic<bool> times_known_{false};
   std::unique_ptr<Known> known_; ///< used by the task only
   LatestTask combining_;         ///< fast, while a dry run may take a fraction of a second

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/run/spec_fields.h"
+#include "core/store/run_reader.h"
 #include "core/sweep/settings_key.h"
 #include "ui/database/file_identity.h"
 

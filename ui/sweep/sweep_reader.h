@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/compare/answer.h"
-#include "core/store/run_store.h"
+#include "core/store/run_row.h"
 #include "ui/sweep/sweep_content.h"
 #include "ui/threads/latest_task.h"
 

@@ -37,7 +37,7 @@ bool shows_metric(Metric metric) {
 std::optional<double> peak_of(const ShownRun& run) {
   if (run.outcome.peak_bytes > 0)
     return static_cast<double>(run.outcome.peak_bytes);
-  return run.outlook.peak_bytes ? std::optional(static_cast<double>(*run.outlook.peak_bytes)) : std::nullopt;
+  return run.prediction.peak_bytes ? std::optional(static_cast<double>(*run.prediction.peak_bytes)) : std::nullopt;
 }
 
 std::optional<double> time_of(const ShownRun& run) {
@@ -176,7 +176,7 @@ QString SweepRunModel::text(std::size_t entry, int at) const {
   case Column::field: {
     const std::string& key = view_.content->fields[field(at)];
     const std::string& value = planned.values[field(at)];
-    const auto batch = run.outcome.batch ? run.outcome.batch : run.outlook.batch;
+    const auto batch = run.outcome.batch ? run.outcome.batch : run.prediction.batch;
     if (key == "batch" && batch && std::to_string(*batch) != value)
       return QStringLiteral("%1 (%2)").arg(format_count(*batch), value_name(key, value));
     return value_name(key, value);
@@ -184,7 +184,7 @@ QString SweepRunModel::text(std::size_t entry, int at) const {
   case Column::seed:
     return QString::number(planned.spec.seed);
   case Column::status: {
-    const QString reason = run.stage == RunStage::planned ? QString::fromStdString(run.outlook.problem) : QString();
+    const QString reason = run.stage == RunStage::planned ? QString::fromStdString(run.prediction.problem) : QString();
     return reason.isEmpty() ? stage_text(run) : reason;
   }
   case Column::peak: {
@@ -212,7 +212,7 @@ QVariant SweepRunModel::sort_key(std::size_t entry, int at) const {
     return run.run ? QVariant::fromValue<qlonglong>(*run.run) : QVariant::fromValue<qlonglong>(entry);
   case Column::field: {
     const std::string& value = view_.content->entries[entry].values[field(at)];
-    const auto batch = run.outcome.batch ? run.outcome.batch : run.outlook.batch;
+    const auto batch = run.outcome.batch ? run.outcome.batch : run.prediction.batch;
     if (view_.content->fields[field(at)] == "batch" && batch)
       return QVariant::fromValue<qlonglong>(*batch);
     bool numeric = false;

@@ -60,11 +60,11 @@ public:
       ++count;
     }
   }
-  /// Of the same batch size, else as foreseen, else the mean of all.
-  std::optional<double> of(std::size_t entry, const std::optional<double>& foreseen) const {
+  /// Of the same batch size, else as predicted, else the mean of all.
+  std::optional<double> of(std::size_t entry, const std::optional<double>& predicted) const {
     if (const auto same = mean(key_of(entry)))
       return same;
-    return foreseen ? foreseen : mean({});
+    return predicted ? predicted : mean({});
   }
 
 private:
@@ -123,8 +123,8 @@ std::optional<std::size_t> SweepView::training() const {
   return found == runs.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - runs.begin()));
 }
 
-SweepView view_of(const std::shared_ptr<const SweepContent>& content, const std::shared_ptr<const Outlooks>& outlooks,
-                  const std::vector<store::RunRow>& rows) {
+SweepView view_of(const std::shared_ptr<const SweepContent>& content,
+                  const std::shared_ptr<const RunPredictions>& predictions, const std::vector<store::RunRow>& rows) {
   SweepView view{.content = content, .runs = {}};
   if (!content)
     return view;
@@ -135,7 +135,7 @@ SweepView view_of(const std::shared_ptr<const SweepContent>& content, const std:
                  .run = {},
                  .place = {},
                  .outcome = {},
-                 .outlook = {},
+                 .prediction = {},
                  .seconds = {},
                  .progress = {}};
     if (const store::RunRow* row = entry.run ? row_of(rows, *entry.run) : nullptr) {
@@ -150,17 +150,17 @@ SweepView view_of(const std::shared_ptr<const SweepContent>& content, const std:
       if (run.stage == RunStage::finished)
         times.add(i, row->outcome.seconds);
     }
-    if (outlooks && i < outlooks->size())
-      run.outlook = (*outlooks)[i];
+    if (predictions && i < predictions->size())
+      run.prediction = (*predictions)[i];
     view.runs.push_back(std::move(run));
   }
   for (std::size_t i = 0; i < view.runs.size(); ++i)
     if (!is_over(view.runs[i].stage))
-      view.runs[i].seconds = times.of(i, view.runs[i].outlook.seconds);
+      view.runs[i].seconds = times.of(i, view.runs[i].prediction.seconds);
   return view;
 }
 
-QString outlook_text(const SweepView& view) {
+QString prediction_text(const SweepView& view) {
   std::size_t runs = 0, too_large = 0, refused = 0;
   std::uint64_t peak = 0;
   std::optional<double> seconds = 0;
@@ -168,9 +168,9 @@ QString outlook_text(const SweepView& view) {
     if (run.stage != RunStage::planned && run.stage != RunStage::missing && run.stage != RunStage::waiting)
       continue;
     ++runs;
-    peak = std::max(peak, run.outlook.peak_bytes.value_or(0));
-    too_large += run.outlook.fits ? 0 : 1;
-    refused += run.outlook.problem.empty() ? 0 : 1;
+    peak = std::max(peak, run.prediction.peak_bytes.value_or(0));
+    too_large += run.prediction.fits ? 0 : 1;
+    refused += run.prediction.problem.empty() ? 0 : 1;
     seconds = seconds && run.seconds ? std::optional(*seconds + *run.seconds) : std::nullopt;
   }
   QStringList parts{runs == 1 ? view_tr("1 run") : view_tr("%1 runs").arg(format_count(static_cast<qint64>(runs)))};
@@ -199,13 +199,15 @@ QString stage_text(const ShownRun& run) {
   switch (run.stage) {
   case RunStage::planned:
   case RunStage::missing:
-    if (!run.outlook.problem.empty())
+    if (!run.prediction.problem.empty())
       return view_tr("cannot run");
-    if (!run.outlook.fits)
+    if (!run.prediction.fits)
       return view_tr("will not fit");
-    return run.stage == RunStage::missing ? view_tr("not run") : run.outlook.peak_bytes ? view_tr("fits") : QString();
+    return run.stage == RunStage::missing ? view_tr("not run")
+           : run.prediction.peak_bytes    ? view_tr("fits")
+                                          : QString();
   case RunStage::waiting:
-    return run.outlook.fits ? view_tr("waiting") : view_tr("waiting, will not fit");
+    return run.prediction.fits ? view_tr("waiting") : view_tr("waiting, will not fit");
   case RunStage::starting:
     return view_tr("starting");
   case RunStage::running:
@@ -223,9 +225,9 @@ QString stage_text(const ShownRun& run) {
 QString stage_reason(const ShownRun& run) {
   if (is_over(run.stage))
     return QString::fromStdString(run.outcome.reason);
-  if (!run.outlook.problem.empty())
-    return QString::fromStdString(run.outlook.problem);
-  return run.outlook.fits ? QString() : view_tr("Its batch size is predicted to need more than the memory budget.");
+  if (!run.prediction.problem.empty())
+    return QString::fromStdString(run.prediction.problem);
+  return run.prediction.fits ? QString() : view_tr("Its batch size is predicted to need more than the memory budget.");
 }
 
 } // namespace batchscope::ui

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/store/run_store.h"
+#include "core/store/run_row.h"
 #include "ui/sweep/metrics.h"
 #include "ui/sweep/sweep_planner.h"
 
@@ -31,12 +31,12 @@ struct ShownRun {
   std::optional<std::int64_t> run;
   std::optional<std::size_t> place; ///< among the waiting ones
   telemetry::RunOutcome outcome;    ///< of a run that has begun
-  sweep::RunOutlook outlook;        ///< of one that has not ended; empty until it is foreseen
+  sweep::RunPrediction prediction;  ///< of one that has not ended; empty until it is predicted
   std::optional<double> seconds;    ///< how long it is expected to take, if that is known
   std::optional<double> progress;   ///< 0..1, of one that trains
 
-  /// Whether it is foreseen that its batch does not fit, or that it cannot run.
-  bool in_doubt() const { return !outlook.fits || !outlook.problem.empty(); }
+  /// Whether it is predicted that its batch does not fit, or that it cannot run.
+  bool in_doubt() const { return !prediction.fits || !prediction.problem.empty(); }
 };
 
 /// A sweep as it is shown: the content with the results so far. A plain value.
@@ -55,11 +55,11 @@ struct SweepView {
 };
 
 /// `rows`: the runs of the database, in the order of their numbers.
-SweepView view_of(const std::shared_ptr<const SweepContent>& content, const std::shared_ptr<const Outlooks>& outlooks,
-                  const std::vector<store::RunRow>& rows);
+SweepView view_of(const std::shared_ptr<const SweepContent>& content,
+                  const std::shared_ptr<const RunPredictions>& predictions, const std::vector<store::RunRow>& rows);
 
 /// `45 runs, about 9:20, highest peak 99.6 MB; 2 will not fit`, of the runs that have not begun.
-QString outlook_text(const SweepView& view);
+QString prediction_text(const SweepView& view);
 /// In a table: `waiting`, `finished, 2 OOM`, `failed`, `will not fit`.
 QString stage_text(const ShownRun& run);
 /// What else there is to say: why it failed, ended or cannot run; empty if nothing.

@@ -37,7 +37,7 @@ AnswerStrip::AnswerStrip(Workbench& workbench, QWidget* parent)
   connect(train_, &QPushButton::clicked, this, [this] { workbench_.propose_run(spec_); });
   connect(&workbench.theme(), &Theme::changed, close,
           [this, close] { close->setIcon(workbench_.theme().icon(QStringLiteral("close"))); });
-  connect(&workbench.engine(), &Engine::job_changed, this, [this](const Job* job) { take(*job); });
+  connect(&workbench.job_queue(), &JobQueue::job_changed, this, [this](const Job* job) { take(*job); });
   hide();
 }
 

@@ -2,7 +2,7 @@
 
 #include <QFrame>
 
-#include "ui/engine/engine.h"
+#include "ui/jobs/job_queue.h"
 
 class QPushButton;
 

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/store/run_store.h"
 #include "core/telemetry/record.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"

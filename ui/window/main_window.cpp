@@ -134,7 +134,7 @@ void MainWindow::watch_workbench() {
   }
   connect(&workbench_.run_database(), &RunDatabase::read_only_changed, this, &MainWindow::show_title);
   connect(banner_, &Banner::action_chosen, this, &MainWindow::choose_database);
-  connect(&workbench_.engine(), &Engine::idle_now, this, &MainWindow::close_when_idle, Qt::QueuedConnection);
+  connect(&workbench_.job_queue(), &JobQueue::idle_now, this, &MainWindow::close_when_idle, Qt::QueuedConnection);
   connect(&workbench_.run_database(), &RunDatabase::exports_changed, this, &MainWindow::close_when_idle,
           Qt::QueuedConnection);
 }

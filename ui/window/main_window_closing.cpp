@@ -28,11 +28,11 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 }
 
 bool MainWindow::may_close_now() const {
-  return workbench_.engine().idle() && workbench_.run_database().exports().isEmpty();
+  return workbench_.job_queue().idle() && workbench_.run_database().exports().isEmpty();
 }
 
 bool MainWindow::may_close_at_once() const {
-  const auto& jobs = workbench_.engine().jobs();
+  const auto& jobs = workbench_.job_queue().jobs();
   // A prediction stores nothing, so ending it loses nothing.
   return std::all_of(jobs.begin(), jobs.end(), [](const Job* job) { return job->over() || !job->stores(); });
 }
@@ -40,7 +40,7 @@ bool MainWindow::may_close_at_once() const {
 void MainWindow::ask_to_close() {
   if (question_)
     return question_->raise();
-  const Job* job = workbench_.engine().working();
+  const Job* job = workbench_.job_queue().working();
   question_ = new QMessageBox(QMessageBox::NoIcon, tr("Close BatchScope?"),
                               job ? tr("%1 is still running").arg(job->title()) : tr("A job is still queued"),
                               QMessageBox::NoButton, this);
@@ -60,7 +60,7 @@ void MainWindow::ask_to_close() {
   connect(stop, &QPushButton::clicked, this, &MainWindow::close_without_asking);
   // By its button, a key or the frame's close button.
   connect(question_, &QMessageBox::rejected, this, [this] { next_database_.clear(); });
-  connect(&workbench_.engine(), &Engine::idle_now, question_.data(), [this] {
+  connect(&workbench_.job_queue(), &JobQueue::idle_now, question_.data(), [this] {
     // The question is settled; opens another database if one was chosen.
     disconnect(question_, &QMessageBox::rejected, this, nullptr);
     question_->close();
@@ -73,12 +73,12 @@ void MainWindow::close_without_asking() {
   if (closing_)
     return;
   closing_ = true;
-  workbench_.engine().cancel_all();
+  workbench_.job_queue().cancel_all();
   // Nothing new can start; the strip at the bottom shows the progress.
   stack_->setEnabled(false);
   for (QAction* action : all_actions())
     action->setEnabled(false);
-  if (workbench_.engine().idle())
+  if (workbench_.job_queue().idle())
     banner_->show_note(tr("Exporting. The window closes when the file is written. To stop the export, choose Cancel "
                           "export at the bottom of the window."));
   else

@@ -49,7 +49,7 @@ StatusLine::StatusLine(Workbench& workbench, QWidget* parent)
   connect(&timer_, &QTimer::timeout, this, &StatusLine::refresh);
   connect(&workbench, &Workbench::current_changed, this, &StatusLine::refresh);
   connect(&workbench.run_database(), &RunDatabase::read_only_changed, this, &StatusLine::show_read_only);
-  connect(&workbench.engine(), &Engine::library_loaded, this, &StatusLine::show_threads);
+  connect(&workbench.job_queue(), &JobQueue::library_loaded, this, &StatusLine::show_threads);
   show_read_only();
   show_threads();
   refresh();
@@ -74,7 +74,7 @@ void StatusLine::show_read_only() {
 }
 
 void StatusLine::show_threads() {
-  const std::optional<int> threads = workbench_.engine().threads();
+  const std::optional<int> threads = workbench_.job_queue().threads();
   threads_->setVisible(threads.has_value());
   if (threads)
     threads_->setText(*threads == 1 ? tr("1 thread") : tr("%1 threads").arg(format_count(*threads)));
@@ -82,7 +82,7 @@ void StatusLine::show_threads() {
 
 void StatusLine::refresh() {
   device_->setText(device_text());
-  const auto load = workbench_.engine().backlog();
+  const auto load = workbench_.job_queue().backlog();
   stored_->setText(!load.error.empty() ? tr("Not saved yet; retrying")
                    : load.waiting > 0  ? tr("Saving…")
                                        : tr("All saved"));

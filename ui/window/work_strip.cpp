@@ -22,7 +22,7 @@ constexpr int strip_refresh_ms = 500;
 } // namespace
 
 WorkStrip::WorkStrip(Workbench& workbench, QWidget* parent)
-    : QFrame(parent), workbench_(workbench), engine_(workbench.engine()), title_(new QLabel(this)),
+    : QFrame(parent), workbench_(workbench), job_queue_(workbench.job_queue()), title_(new QLabel(this)),
       activity_(dimmed_label({}, this)), progress_(new QProgressBar(this)), left_(dimmed_label({}, this)),
       waiting_(dimmed_label({}, this)), cancel_(plain_button({}, this)) {
   setProperty("kind", QStringLiteral("strip"));
@@ -46,16 +46,16 @@ WorkStrip::WorkStrip(Workbench& workbench, QWidget* parent)
   timer_.setInterval(strip_refresh_ms);
   connect(&timer_, &QTimer::timeout, this, &WorkStrip::refresh);
   connect(cancel_, &QPushButton::clicked, this, &WorkStrip::cancel);
-  connect(&engine_, &Engine::job_added, this, &WorkStrip::watch);
-  connect(&engine_, &Engine::job_changed, this, &WorkStrip::refresh);
+  connect(&job_queue_, &JobQueue::job_added, this, &WorkStrip::watch);
+  connect(&job_queue_, &JobQueue::job_changed, this, &WorkStrip::refresh);
   connect(&workbench.run_database(), &RunDatabase::exports_changed, this, &WorkStrip::refresh);
   refresh();
 }
 
 Job* WorkStrip::shown_job() const {
-  if (Job* working = engine_.working())
+  if (Job* working = job_queue_.working())
     return working;
-  const auto& jobs = engine_.jobs();
+  const auto& jobs = job_queue_.jobs();
   const auto waits =
       std::find_if(jobs.begin(), jobs.end(), [](const Job* job) { return job->state() == Job::State::waiting; });
   return waits == jobs.end() ? nullptr : *waits;
@@ -110,7 +110,7 @@ void WorkStrip::show_job(const Job& job) {
   if (progress)
     progress_->setValue(static_cast<int>(*progress * progress_steps));
   left_->setText(time_text(job));
-  show_waiting(std::count_if(engine_.jobs().begin(), engine_.jobs().end(), [&job](const Job* other) {
+  show_waiting(std::count_if(job_queue_.jobs().begin(), job_queue_.jobs().end(), [&job](const Job* other) {
     return other != &job && other->state() == Job::State::waiting;
   }));
   cancel_->setText(job.stop_text());

@@ -9,7 +9,7 @@ class QPushButton;
 
 namespace batchscope::ui {
 
-class Engine;
+class JobQueue;
 class Job;
 class OpenRun;
 class Workbench;
@@ -36,7 +36,7 @@ private:
   void cancel();
 
   Workbench& workbench_;
-  Engine& engine_;
+  JobQueue& job_queue_;
   qint64 run_ = 0; ///< the run that the current job started last
   QLabel* title_;
   QLabel* activity_;

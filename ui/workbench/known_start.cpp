@@ -28,7 +28,7 @@ bool same_program(const run::ProgramSpec& one, const run::ProgramSpec& other) {
 }
 
 std::optional<run::RunStart> known_start(Workbench& workbench, const run::RunSpec& spec) {
-  for (const Job* job : std::ranges::reverse_view(workbench.engine().jobs()))
+  for (const Job* job : std::ranges::reverse_view(workbench.job_queue().jobs()))
     if (job->tried() && can_be_planned(job->tried()->start) && says_the_same(job->spec(), spec))
       return job->tried()->start;
   for (const OpenRun* run : workbench.opened())

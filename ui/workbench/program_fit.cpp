@@ -28,7 +28,7 @@ void ProgramFit::start() {
     return;
   failure_.clear();
   on_ = card_.chosen();
-  job_ = workbench_.engine().fit(*spec, on_);
+  job_ = workbench_.job_queue().fit(*spec, on_);
   connect(job_, &Job::progressed, this, &ProgramFit::show);
   connect(job_, &Job::state_changed, this, &ProgramFit::show);
   show();
@@ -45,7 +45,7 @@ void ProgramFit::show() {
   const Job& job = *job_;
   QString working;
   if (!job.over()) {
-    working = workbench_.engine().activity_of(job);
+    working = workbench_.job_queue().activity_of(job);
     if (working.isEmpty())
       working = tr("Starting the program…");
   } else {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "core/run/run_spec.h"
-#include "ui/engine/engine.h"
+#include "ui/jobs/job_queue.h"
 
 namespace batchscope::ui {
 

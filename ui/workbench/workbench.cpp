@@ -13,11 +13,11 @@ constexpr qsizetype max_opened = 8;
 } // namespace
 
 Workbench::Workbench(const Theme& theme, std::filesystem::path database, QObject* parent)
-    : QObject(parent), theme_(theme), engine_(std::make_unique<Engine>(database)),
+    : QObject(parent), theme_(theme), job_queue_(std::make_unique<JobQueue>(database)),
       run_database_(std::make_unique<RunDatabase>(std::move(database))) {
-  connect(engine_.get(), &Engine::job_added, this, &Workbench::watch);
+  connect(job_queue_.get(), &JobQueue::job_added, this, &Workbench::watch);
   connect(run_database_.get(), &RunDatabase::runs_changed, this, &Workbench::take_names);
-  connect(engine_.get(), &Engine::job_changed, this, [this](Job* job) {
+  connect(job_queue_.get(), &JobQueue::job_changed, this, [this](Job* job) {
     run_database_->refresh();
     if (job->state() == Job::State::failed)
       Q_EMIT problem(tr("%1: %2").arg(job->title(), job->error()));
@@ -101,31 +101,31 @@ void Workbench::watch(Job* job) {
 }
 
 Job* Workbench::start_run(const run::RunSpec& spec) {
-  Job* job = engine_->train(spec);
+  Job* job = job_queue_->train(spec);
   Q_EMIT page_wanted("live");
   return job;
 }
 
 Job* Workbench::resume_run(std::int64_t run, const run::RunSpec& spec) {
-  Job* job = engine_->resume_run(run, spec);
+  Job* job = job_queue_->resume_run(run, spec);
   Q_EMIT page_wanted("live");
   return job;
 }
 
 Job* Workbench::start_search(const FindRequest& request) {
-  Job* job = engine_->find(request);
+  Job* job = job_queue_->find(request);
   Q_EMIT page_wanted("find");
   return job;
 }
 
 Job* Workbench::start_demo() {
-  Job* job = engine_->demo();
+  Job* job = job_queue_->demo();
   Q_EMIT page_wanted("live");
   return job;
 }
 
 Job* Workbench::start_sweep(const sweep::SweepSpec& spec) {
-  Job* job = engine_->sweep(spec);
+  Job* job = job_queue_->sweep(spec);
   Q_EMIT page_wanted("sweep");
   return job;
 }

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "ui/database/run_database.h"
-#include "ui/engine/engine.h"
+#include "ui/jobs/job_queue.h"
 #include "ui/opened_runs/open_run.h"
 #include "ui/theme/theme.h"
 
@@ -22,7 +22,7 @@ public:
   ~Workbench() override;
 
   const Theme& theme() const { return theme_; }
-  Engine& engine() { return *engine_; }
+  JobQueue& job_queue() { return *job_queue_; }
   RunDatabase& run_database() { return *run_database_; }
   QUndoStack& undo_stack() { return undo_; } ///< for plans
 
@@ -74,7 +74,7 @@ private:
   void set_opened(const QList<OpenRun*>& runs);
 
   const Theme& theme_;
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<JobQueue> job_queue_;
   std::unique_ptr<RunDatabase> run_database_;
   QUndoStack undo_;
   QList<OpenRun*> runs_;

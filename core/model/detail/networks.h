@@ -18,8 +18,8 @@ struct NetworkOptions {
 /// Width of the last layer: number of classes, 1 for a number, or the vocabulary size.
 std::int64_t outputs_for(const data::ExampleShape& shape);
 
-#define NETWORK(name) std::unique_ptr<Model> make_##name(const NetworkOptions& options);
-#include "core/model/detail/networks.def"
-#undef NETWORK
+#define MODEL(name, ...) std::unique_ptr<Model> make_##name(const NetworkOptions& options);
+#include "core/run/models.def"
+#undef MODEL
 
 } // namespace batchscope::model

@@ -162,15 +162,9 @@ Steering::Size Steering::size_of(const schedule::PlannedStep& step) const {
   return {step.batch, step.learning_rate / options_.learning_rate.base};
 }
 
-schedule::Progression Steering::copy(const schedule::Progression& progression) const {
-  schedule::Progression copy(options_);
-  copy.restore(progression.state_json());
-  return copy;
-}
-
 /// The progression as the program will follow it, once it has taken over what was sent to it.
 schedule::Progression Steering::with_pending() const {
-  schedule::Progression ahead = copy(progression_);
+  schedule::Progression ahead = progression_;
   if (!pending_.empty())
     if (const auto* edit = std::get_if<run::ScheduleEdit>(&pending_.front().change))
       run::apply_edit(*edit, ahead);
@@ -205,7 +199,7 @@ Next Steering::welcome() {
     const auto* budget = std::get_if<run::BudgetChange>(&pending_.front().change);
     apply(pending_.front().change, budget && budget->bytes > 0);
   }
-  return next_of(copy(progression_));
+  return next_of(progression_);
 }
 
 std::string Steering::take(const StepMessage& message) {
@@ -268,7 +262,7 @@ std::string Steering::send_first() {
       if (budget->bytes > 0)
         return to_line(Edit{.id = first.id, .limit_bytes = budget->bytes});
     } else {
-      schedule::Progression ahead = copy(progression_);
+      schedule::Progression ahead = progression_;
       if (!run::is_refused(run::apply_edit(std::get<run::ScheduleEdit>(first.change), ahead))) {
         const Next next = next_of(std::move(ahead));
         return to_line(Edit{.id = first.id,
@@ -298,7 +292,7 @@ std::string Steering::take(const Applied& applied) {
 std::string Steering::correction() {
   const std::optional<Size> told = told_;
   const std::int64_t held_to = held_to_;
-  const Next next = next_of(copy(progression_));
+  const Next next = next_of(progression_);
   return told == told_ && held_to == held_to_ ? std::string() : to_line(next);
 }
 

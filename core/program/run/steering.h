@@ -80,7 +80,6 @@ private:
 
   Size size_of(const schedule::PlannedStep& step) const;
   void note_present();
-  schedule::Progression copy(const schedule::Progression& progression) const;
   schedule::Progression with_pending() const;
   Next next_of(schedule::Progression progression);
   std::string send_first();

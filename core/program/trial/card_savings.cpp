@@ -14,7 +14,7 @@ namespace {
 /// A saving is at least such a fraction of the peak: kernels and blocks of the allocator differ by some anyway.
 constexpr double least_saving = 0.02;
 
-/// Of the examples more that are foretold: a second size that surely fits.
+/// Of the examples more that are predicted: a second size that surely fits.
 constexpr double tried_share = 0.85;
 
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();

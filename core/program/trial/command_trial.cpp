@@ -120,7 +120,7 @@ Answer CommandTrial::ended() const {
 /// Times the size in the process that has listed it, which has shown how long a step takes.
 void CommandTrial::time(const Answer& listed, std::int64_t batch) {
   const std::int64_t steps = steps_of_a_timing(listed.step_seconds, least_timed);
-  std::vector<search::Stretch>& stretches = stretches_[batch];
+  std::vector<search::TimedSteps>& stretches = stretches_[batch];
   double spent = 0;
   while (stretches.size() < most_stretches_ && spent < (stretches.size() < 2 ? one_is_enough : two_are_enough)) {
     const ProcessorWatch watch(std::to_string(program_->hello()->pid));
@@ -128,7 +128,7 @@ void CommandTrial::time(const Answer& listed, std::int64_t batch) {
     if (!answer || answer->outcome != search::Outcome::fits || !answer->examples_per_second)
       break;
     const std::vector<double> each(static_cast<std::size_t>(steps), *answer->step_seconds);
-    stretches.push_back(search::stretch_of(each, answer->step_examples(), watch.share()));
+    stretches.push_back(search::timed_steps_of(each, answer->step_examples(), watch.share()));
     spent += stretches.back().spent_seconds;
   }
   if (stretches.empty())

@@ -54,7 +54,7 @@ private:
   std::optional<Answer> first_; ///< of the size that it was opened with, until that is run
   std::optional<std::int64_t> examples_;
   Listed listed_;
-  std::map<std::int64_t, std::vector<search::Stretch>> stretches_; ///< by size
+  std::map<std::int64_t, std::vector<search::TimedSteps>> stretches_; ///< by size
 };
 
 /// Starts the program with the size `first`, which is to be the first that is run, and lists a step. Null if it lists

@@ -199,7 +199,7 @@ bool LiveTrial::ends_with_a_bad_tail(std::int64_t batch) {
   return !why_no_single_->empty();
 }
 
-std::optional<search::Stretch> LiveTrial::time(std::int64_t batch) {
+std::optional<search::TimedSteps> LiveTrial::time(std::int64_t batch) {
   if (ends_with_a_bad_tail(batch))
     return std::nullopt;
   const bool known = step_seconds_.contains(batch);
@@ -217,7 +217,7 @@ std::optional<search::Stretch> LiveTrial::time(std::int64_t batch) {
 }
 
 /// Steps whose number depends on how long the size's steps are, as far as that is known.
-std::optional<search::Stretch> LiveTrial::time_once(std::int64_t batch) {
+std::optional<search::TimedSteps> LiveTrial::time_once(std::int64_t batch) {
   Answer answer;
   ProcessorShare share;
   std::int64_t steps = 0;
@@ -243,7 +243,7 @@ std::optional<search::Stretch> LiveTrial::time_once(std::int64_t batch) {
     return std::nullopt;
   step_seconds_[batch] = *answer.step_seconds;
   const std::vector<double> each(static_cast<std::size_t>(steps), *answer.step_seconds);
-  return search::stretch_of(each, answer.step_examples(), share);
+  return search::timed_steps_of(each, answer.step_examples(), share);
 }
 
 OpenedTrial open_live_trial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop) {

@@ -32,7 +32,7 @@ public:
   search::Probe run(const search::Proposal& proposal) override;
   /// The time of a step at a size known to fit, in a process without the budget and without what makes its memory
   /// exact and its steps slower; nothing if it did not fit after all, or the program ends before it is known.
-  std::optional<search::Stretch> time(std::int64_t batch);
+  std::optional<search::TimedSteps> time(std::int64_t batch);
   /// Batches of the tried size that a step accumulates: as many as the spec says, or else the program.
   std::int64_t accumulate() const { return accumulate_; }
   /// Whether the program has an evaluation whose batches can be chosen.
@@ -63,7 +63,7 @@ private:
   search::Probe probe_for(const search::Proposal& proposal, const Answer& answer, Listed& listed);
   Answer answer_to(const ProbeSize& size);
   bool ends_with_a_bad_tail(std::int64_t batch);
-  std::optional<search::Stretch> time_once(std::int64_t batch);
+  std::optional<search::TimedSteps> time_once(std::int64_t batch);
 
   const run::RunSpec spec_;
   const Surroundings surroundings_;

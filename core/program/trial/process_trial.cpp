@@ -250,13 +250,13 @@ search::Probe ProcessTrial::run(const search::Proposal& proposal) {
   return probe;
 }
 
-std::optional<search::Stretch> ProcessTrial::time(std::int64_t batch) {
+std::optional<search::TimedSteps> ProcessTrial::time(std::int64_t batch) {
   const Result result = start(batch, true);
   too_short_ = result.made_steps && !result.step_seconds;
   if (result.outcome != search::Outcome::fits || !result.step_seconds)
     return std::nullopt;
   const std::vector<double> each(static_cast<std::size_t>(result.timed_steps), *result.step_seconds);
-  search::Stretch stretch = search::stretch_of(each, result.examples, result.share);
+  search::TimedSteps stretch = search::timed_steps_of(each, result.examples, result.share);
   stretch.spent_seconds = result.spent_seconds;
   return stretch;
 }

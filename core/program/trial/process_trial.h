@@ -25,7 +25,7 @@ public:
   search::Probe run(const search::Proposal& proposal) override;
   /// The time of a step, without the setting of the memory allocator that trials have. Nothing if the size did not fit
   /// or the program reported fewer than two steps. Throws as run() does.
-  std::optional<search::Stretch> time(std::int64_t batch);
+  std::optional<search::TimedSteps> time(std::int64_t batch);
   /// Whether the last time() saw steps, but all of them in too short a time.
   bool too_short() const { return too_short_; }
 

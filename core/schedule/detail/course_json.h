@@ -15,4 +15,7 @@ ScheduleState state_from_json(const Json& json);
 Json to_json(const Course& course);
 Course course_from_json(const Json& json);
 
+/// The same course, with a schedule of its own.
+Course copy_of(const Course& course);
+
 } // namespace batchscope::schedule::detail

@@ -6,7 +6,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include "core/store/detail/ledger.h"
+#include "core/store/file/detail/ledger.h"
 
 namespace batchscope::store::detail {
 

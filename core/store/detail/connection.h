@@ -10,7 +10,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include "core/store/detail/database_files.h"
+#include "core/store/file/detail/database_files.h"
 
 namespace batchscope::store::detail {
 

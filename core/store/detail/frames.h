@@ -18,7 +18,7 @@ struct FramePoints {
 };
 
 /// A frame as it is in the database.
-struct Frame {
+struct StoredFrame {
   std::vector<SeriesRow> series;  ///< in the order of their positions
   std::vector<std::size_t> index; ///< of each in telemetry::step_series(); its size for other series
   std::int64_t points = 0;
@@ -29,9 +29,9 @@ struct Frame {
 };
 
 /// All frames of a run, in the order of their creation.
-std::vector<Frame> frames_of(SQLite::Database& database, std::int64_t run);
+std::vector<StoredFrame> frames_of(SQLite::Database& database, std::int64_t run);
 /// Whether it has series of telemetry::step_series().
-bool holds_records(const Frame& frame);
+bool holds_records(const StoredFrame& frame);
 
 /// New points of a series that is not stored with the records.
 struct Points {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/store/detail/connection.h"
-#include "core/store/detail/database_files.h"
-#include "core/store/detail/system_calls.h"
+#include "core/store/file/detail/database_files.h"
+#include "core/store/file/detail/system_calls.h"
 
 namespace batchscope::store::detail {
 

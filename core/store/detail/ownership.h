@@ -5,7 +5,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include "core/store/detail/process.h"
+#include "core/store/file/detail/process.h"
 
 namespace batchscope::store::detail {
 

@@ -7,8 +7,8 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include "core/store/detail/ledger.h"
-#include "core/store/run_store.h"
+#include "core/store/file/detail/ledger.h"
+#include "core/store/run_reader.h"
 
 // Removal of series, see RunStore::prune(). Throw SQLite::Exception.
 namespace batchscope::store::detail {

@@ -13,7 +13,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include "core/store/detail/chunk.h"
+#include "core/store/file/detail/chunk.h"
 #include "core/store/run_store.h"
 #include "core/telemetry/outcome.h"
 #include "core/telemetry/queue.h"

@@ -7,7 +7,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "core/base/error.h"
-#include "core/store/run_store.h"
+#include "core/store/run_row.h"
 
 namespace batchscope::store::detail {
 

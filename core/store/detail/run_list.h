@@ -2,7 +2,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 
 namespace batchscope::store::detail {
 

@@ -8,8 +8,8 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include "core/store/detail/chunk.h"
-#include "core/store/run_store.h"
+#include "core/store/file/detail/chunk.h"
+#include "core/store/run_row.h"
 
 namespace batchscope::store::detail {
 

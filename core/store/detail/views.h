@@ -5,7 +5,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include "core/store/run_store.h"
+#include "core/store/run_row.h"
 
 // Saved views, see RunStore; inside the caller's transaction.
 namespace batchscope::store::detail {

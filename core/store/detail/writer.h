@@ -14,10 +14,10 @@
 
 #include "core/store/detail/commands.h"
 #include "core/store/detail/connection.h"
-#include "core/store/detail/database.h"
-#include "core/store/detail/ledger.h"
 #include "core/store/detail/ownership.h"
 #include "core/store/detail/record_writer.h"
+#include "core/store/file/detail/database.h"
+#include "core/store/file/detail/ledger.h"
 #include "core/store/run_store.h"
 
 namespace batchscope::store::detail {

@@ -36,7 +36,7 @@ public:
   search::Probe run(const search::Proposal& proposal) override;
   /// Measures the throughput of a size known to fit: runs whole steps until enough time has passed. Nothing if it did
   /// not fit after all (another process took memory).
-  std::optional<search::Stretch> time(std::int64_t batch);
+  std::optional<search::TimedSteps> time(std::int64_t batch);
 
 private:
   void fill_window(std::int64_t batch, const data::SamplerOptions& options);

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 #include "tests/app/cli/cli_program.h"
 
 namespace batchscope::test {

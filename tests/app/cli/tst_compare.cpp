@@ -1,4 +1,5 @@
 #include "core/compare/runs.h"
+#include "core/store/run_reader.h"
 #include "core/store/run_store.h"
 #include "test_program.h"
 #include "tests/app/cli/cli_program.h"

@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "core/store/run_reader.h"
 #include "core/store/run_store.h"
 #include "test_program.h"
 #include "tests/app/cli/cli_program.h"

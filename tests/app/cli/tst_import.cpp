@@ -1,7 +1,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "core/store/run_store.h"
+#include "core/store/run_row.h"
 #include "test_program.h"
 #include "tests/app/cli/cli_program.h"
 #include "tests/app/cli/stored_rows.h"

@@ -2,6 +2,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include "core/store/run_reader.h"
 #include "core/store/run_store.h"
 #include "test_program.h"
 #include "tests/app/cli/cli_program.h"

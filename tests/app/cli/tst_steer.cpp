@@ -1,6 +1,6 @@
 #include <csignal>
 
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 #include "test_events.h"
 #include "test_program.h"
 #include "tests/app/cli/cli_program.h"

@@ -1,6 +1,6 @@
 #include <memory>
 
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 #include "test_program.h"
 #include "tests/app/cli/sweep_test.h"
 

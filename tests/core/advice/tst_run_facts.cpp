@@ -1,4 +1,6 @@
 #include "core/advice/run_facts.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 
 #include <QTest>
 

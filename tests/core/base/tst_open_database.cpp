@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include "core/base/error.h"
+#include "core/store/run_reader.h"
 #include "core/store/run_store.h"
 #include "test_program.h"
 #include "tests/core/base/file_locks.h"

@@ -1,4 +1,6 @@
 #include "core/compare/runs.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 
 #include <algorithm>
 

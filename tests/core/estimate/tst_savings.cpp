@@ -54,8 +54,8 @@ private Q_SLOTS:
     constexpr double room = 80e9;
     const Estimate formula = by_formula(model, training());
     const double per_example = formula.activations / training().batch;
-    const KnownMemory same{.model = formula.total() - formula.activations, .per_example = per_example};
-    const KnownMemory twice{.model = same.model, .per_example = 2 * per_example};
+    const MemoryParts same{.model = formula.total() - formula.activations, .per_example = per_example};
+    const MemoryParts twice{.model = same.model, .per_example = 2 * per_example};
     const auto plain = savings(model, training(), room, {});
     const auto known = savings(model, training(), room, same);
     const auto larger = savings(model, training(), room, twice);

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/exchange/import.h"
+#include "core/store/run_store.h"
 #include "tests/core/store/store_test.h"
 
 // Functions that the tests of the import share.

@@ -1,5 +1,7 @@
 #include "core/base/crc32c.h"
 #include "core/exchange/detail/event_file.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 
 #include <cmath>
 #include <fstream>

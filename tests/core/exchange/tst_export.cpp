@@ -14,6 +14,7 @@
 #include "core/base/json.h"
 #include "core/exchange/detail/number_text.h"
 #include "core/exchange/export.h"
+#include "core/store/run_reader.h"
 #include "test_events.h"
 #include "test_program.h"
 #include "tests/core/store/store_test.h"

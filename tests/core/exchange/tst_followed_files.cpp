@@ -1,4 +1,6 @@
 #include "core/exchange/followed_files.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 
 #include <fstream>
 

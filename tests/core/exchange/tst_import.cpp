@@ -1,4 +1,6 @@
 #include "core/exchange/import.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 
 #include <cmath>
 #include <fstream>

@@ -9,6 +9,8 @@
 #include "core/exchange/detail/event_file.h"
 #include "core/exchange/detail/protobuf.h"
 #include "core/exchange/import.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "test_program.h"
 #include "tests/core/exchange/import_test.h"
 #include "tests/core/store/store_test.h"

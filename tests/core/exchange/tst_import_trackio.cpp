@@ -7,6 +7,7 @@
 
 #include "core/base/json.h"
 #include "core/exchange/import.h"
+#include "core/store/run_reader.h"
 #include "test_program.h"
 #include "tests/core/exchange/import_test.h"
 #include "tests/core/store/store_test.h"

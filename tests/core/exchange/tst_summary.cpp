@@ -5,6 +5,8 @@
 #include <QTest>
 
 #include "core/exchange/export.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "test_program.h"
 #include "tests/core/store/store_test.h"
 

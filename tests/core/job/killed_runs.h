@@ -14,6 +14,8 @@
 #include "core/job/job.h"
 #include "core/job/resume.h"
 #include "core/run/engine.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "core/telemetry/series_info.h"
 #include "tests/core/checkpoint/checkpoint_test.h"
 #include "tests/core/store/second_process.h"

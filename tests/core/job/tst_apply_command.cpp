@@ -1,4 +1,5 @@
 #include "core/job/apply_command.h"
+#include "core/store/run_store.h"
 
 #include <condition_variable>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include "core/job/job.h"
 #include "core/run/engine.h"
 #include "core/store/run_follower.h"
+#include "core/store/run_reader.h"
 #include "test_events.h"
 #include "test_program.h"
 

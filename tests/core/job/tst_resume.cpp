@@ -1,4 +1,6 @@
 #include "core/job/resume.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 
 #include <QTest>
 

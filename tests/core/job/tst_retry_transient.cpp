@@ -1,4 +1,6 @@
 #include "core/job/retry_transient.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 
 #include <QTest>
 

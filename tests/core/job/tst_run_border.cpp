@@ -8,6 +8,8 @@
 #include <QTest>
 
 #include "core/base/json.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "core/sweep/sweep.h"
 #include "test_events.h"
 #include "test_program.h"

@@ -12,6 +12,8 @@
 
 #include "core/job/adopt.h"
 #include "core/program/trial/program_search.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "tests/core/program/program_runs.h"
 #include "tests/core/store/second_process.h"
 

@@ -16,6 +16,8 @@
 #include "core/job/job.h"
 #include "core/program/run/program_source.h"
 #include "core/store/run_follower.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "tests/core/store/store_test.h"
 #include "tests/test_events.h"
 

@@ -348,10 +348,10 @@ private Q_SLOTS:
     const SearchResult whole = search_on(device, "binary").result;
     SearchResult result = whole;
     int stretches = 0;
-    const auto time = [&](std::int64_t batch) -> std::optional<Stretch> {
+    const auto time = [&](std::int64_t batch) -> std::optional<TimedSteps> {
       if (++stretches > 3)
         throw Error(Error::Kind::failed, "stopped");
-      return Stretch{.step_seconds = 1, .examples_per_second = static_cast<double>(batch), .spent_seconds = 1};
+      return TimedSteps{.step_seconds = 1, .examples_per_second = static_cast<double>(batch), .spent_seconds = 1};
     };
     time_sizes(result, time, {}, [&] { return stretches > 3; });
     QVERIFY(result.interrupted && result.found && result.largest_is_exact);

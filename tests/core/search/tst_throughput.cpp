@@ -16,13 +16,13 @@ namespace {
 /// A machine on which a size has a true rate, and other programs take a fraction of each stretch.
 class Machine {
 public:
-  std::optional<Stretch> time(std::int64_t batch) {
+  std::optional<TimedSteps> time(std::int64_t batch) {
     order.push_back(batch);
     if (refused.contains(batch))
       return std::nullopt;
     const double fraction = disturb ? disturb(batch) : 0;
     const double rate = rates.at(batch) * (1 - fraction);
-    return Stretch{static_cast<double>(batch) / rate, rate, seconds, lost ? lost() : 0};
+    return TimedSteps{static_cast<double>(batch) / rate, rate, seconds, lost ? lost() : 0};
   }
 
   std::vector<Timing> measure() {
@@ -179,15 +179,15 @@ private Q_SLOTS:
 
   void takesTheTimeOfOthersOutOfAStretch() {
     const ProcessorShare calm{.seconds = 4, .undisturbed_seconds = 3.9};
-    QCOMPARE(stretch_of({1, 2, 1}, 8, calm).step_seconds, 4.0 / 3);
+    QCOMPARE(timed_steps_of({1, 2, 1}, 8, calm).step_seconds, 4.0 / 3);
     const ProcessorShare busy{.seconds = 4, .undisturbed_seconds = 3};
-    const Stretch stretch = stretch_of({1, 2, 1}, 8, busy);
+    const TimedSteps stretch = timed_steps_of({1, 2, 1}, 8, busy);
     QCOMPARE(stretch.step_seconds, 1.0);
     QCOMPARE(stretch.examples_per_second, 8.0);
     QCOMPARE(stretch.lost, 0.25);
     // Most of these steps were not disturbed at all.
-    QCOMPARE(stretch_of({0.1, 0.1, 3.8}, 8, busy).step_seconds, 0.1);
-    QCOMPARE(stretch_of({2}, 8, {}).step_seconds, 2.0);
+    QCOMPARE(timed_steps_of({0.1, 0.1, 3.8}, 8, busy).step_seconds, 0.1);
+    QCOMPARE(timed_steps_of({2}, 8, {}).step_seconds, 2.0);
   }
 
   void goesOnUntilTheKneeIsClear() {
@@ -234,7 +234,7 @@ private Q_SLOTS:
 
   /// Of stretches that were made before, those count that were not disturbed.
   void stretchesOfBeforeGiveTheSame() {
-    const auto stretch = [](double rate, double lost = 0) { return Stretch{1 / rate, rate, 0.2, lost}; };
+    const auto stretch = [](double rate, double lost = 0) { return TimedSteps{1 / rate, rate, 0.2, lost}; };
     const std::vector<Timing> timings = timings_of({{16, {stretch(700), stretch(300, 0.5), stretch(720)}},
                                                     {64, {stretch(990), stretch(1000), stretch(1010)}},
                                                     {128, {stretch(1005)}}});

@@ -12,6 +12,8 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "core/exchange/export.h"
+#include "core/store/care/care.h"
+#include "core/store/run_reader.h"
 #include "core/store/sweep_queue.h"
 #include "core/telemetry/outcome_fields.h"
 #include "store_test.h"

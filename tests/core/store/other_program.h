@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/store/detail/database_files.h"
+#include "core/store/file/detail/database_files.h"
+#include "core/store/run_reader.h"
 #include "second_process.h"
 #include "store_test.h"
 

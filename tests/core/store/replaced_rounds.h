@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/store/run_follower.h"
+#include "core/store/run_reader.h"
 #include "other_program.h"
 
 namespace batchscope::store::test {

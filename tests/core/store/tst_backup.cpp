@@ -3,6 +3,8 @@
 #include <atomic>
 #include <thread>
 
+#include "core/store/care/care.h"
+#include "core/store/run_reader.h"
 #include "damaged_files.h"
 #include "test_program.h"
 

@@ -6,6 +6,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include "core/store/run_reader.h"
 #include "store_test.h"
 #include "test_program.h"
 

@@ -8,8 +8,9 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include "core/store/detail/database.h"
-#include "core/store/detail/migrations.h"
+#include "core/store/file/detail/database.h"
+#include "core/store/file/detail/migrations.h"
+#include "core/store/run_reader.h"
 #include "earlier_database.h"
 #include "store_test.h"
 #include "test_program.h"

@@ -6,7 +6,8 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include "core/store/detail/database.h"
+#include "core/store/file/detail/database.h"
+#include "core/store/run_reader.h"
 #include "store_test.h"
 #include "test_program.h"
 

@@ -15,7 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/store/detail/process.h"
+#include "core/store/file/detail/process.h"
+#include "core/store/run_reader.h"
 #include "second_process.h"
 #include "store_test.h"
 #include "test_events.h"

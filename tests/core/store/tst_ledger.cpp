@@ -6,6 +6,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include "core/store/run_reader.h"
 #include "other_program.h"
 #include "test_program.h"
 

@@ -1,6 +1,7 @@
 #include <QTest>
 
 #include "core/store/run_fields.h"
+#include "core/store/run_reader.h"
 #include "store_test.h"
 #include "test_events.h"
 #include "test_program.h"

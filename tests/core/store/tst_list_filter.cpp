@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/store/list_filter.h"
+#include "core/store/run_reader.h"
 #include "store_test.h"
 #include "test_program.h"
 

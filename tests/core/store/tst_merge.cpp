@@ -2,7 +2,9 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include "core/store/detail/migrations.h"
+#include "core/store/care/care.h"
+#include "core/store/file/detail/migrations.h"
+#include "core/store/run_reader.h"
 #include "damaged_files.h"
 #include "test_events.h"
 #include "test_program.h"

@@ -3,6 +3,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "core/store/run_follower.h"
+#include "core/store/run_reader.h"
 #include "damaged_files.h"
 #include "test_events.h"
 #include "test_program.h"

@@ -2,6 +2,8 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include "core/store/care/care.h"
+#include "core/store/run_reader.h"
 #include "damaged_files.h"
 #include "other_program.h"
 #include "test_program.h"

@@ -5,8 +5,9 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include "core/store/detail/database_files.h"
+#include "core/store/file/detail/database_files.h"
 #include "core/store/run_follower.h"
+#include "core/store/run_reader.h"
 #include "other_program.h"
 #include "replaced_rounds.h"
 #include "test_events.h"

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "core/store/run_follower.h"
+#include "core/store/run_reader.h"
 #include "store_test.h"
 #include "test_events.h"
 #include "test_program.h"

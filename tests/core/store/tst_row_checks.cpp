@@ -4,7 +4,8 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include "core/store/detail/row_checks.h"
+#include "core/store/file/detail/row_checks.h"
+#include "core/store/run_reader.h"
 #include "core/store/sweep_queue.h"
 #include "other_program.h"
 #include "store_test.h"

@@ -3,6 +3,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "core/exchange/export.h"
+#include "core/store/run_reader.h"
 #include "store_test.h"
 #include "test_events.h"
 #include "test_program.h"

@@ -17,6 +17,7 @@
 #include <sqlite3.h>
 
 #include "core/store/run_follower.h"
+#include "core/store/run_reader.h"
 #include "second_process.h"
 #include "store_test.h"
 #include "test_events.h"

@@ -1,3 +1,4 @@
+#include "core/store/run_reader.h"
 #include "core/store/sweep_queue.h"
 
 #include <QCoreApplication>

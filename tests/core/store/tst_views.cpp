@@ -1,5 +1,6 @@
 #include <QTest>
 
+#include "core/store/run_reader.h"
 #include "store_test.h"
 #include "test_program.h"
 

@@ -2,6 +2,7 @@
 
 #include <QTest>
 
+#include "core/store/run_store.h"
 #include "core/store/sweep_queue.h"
 #include "core/sweep/sweep.h"
 #include "test_program.h"

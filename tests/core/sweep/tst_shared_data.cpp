@@ -1,3 +1,5 @@
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "core/sweep/sweep.h"
 
 #include <fstream>

@@ -6,6 +6,7 @@
 #include <QTest>
 
 #include "core/run/engine.h"
+#include "core/store/run_reader.h"
 #include "core/store/run_store.h"
 #include "core/sweep/finished_runs.h"
 #include "core/sweep/sweep.h"

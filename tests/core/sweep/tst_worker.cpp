@@ -1,3 +1,4 @@
+#include "core/store/run_store.h"
 #include "core/sweep/worker.h"
 
 #include <QTest>

@@ -9,6 +9,8 @@
 
 #include "core/compare/answer.h"
 #include "core/run/run_spec.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "test_program.h"
 #include "ui/compare/compare_page.h"
 #include "ui/compare/compare_table.h"

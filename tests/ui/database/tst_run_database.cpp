@@ -8,6 +8,8 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "core/search/run_search.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "core/store/sweep_queue.h"
 #include "test_program.h"
 #include "tests/core/store/store_test.h"

@@ -5,7 +5,7 @@
 #include <QToolButton>
 
 #include "core/base/json.h"
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 #include "ui/find/find_page.h"
 #include "ui/page_test.h"
 
@@ -23,7 +23,7 @@ inline run::RunSpec tight_net() {
 class FindHere : public PageHere<FindPage> {
 public:
   QTableView& table() { return *named<QTableView>("probes"); }
-  Job* job() { return bench().engine().jobs().last(); }
+  Job* job() { return bench().job_queue().jobs().last(); }
   QString text(const char* label) { return named<QLabel>(label)->text(); }
 
   void type(const char* key, const QString& text) {
@@ -35,9 +35,9 @@ public:
   Job* search(const run::RunSpec& spec, const QString& strategy) {
     bench().propose_run(spec);
     QTest::keyClicks(named<QComboBox>("strategy"), strategy);
-    const qsizetype before = bench().engine().jobs().size();
+    const qsizetype before = bench().job_queue().jobs().size();
     QTest::keyClick(&page(), Qt::Key_F5);
-    return bench().engine().jobs().size() == before + 1 ? job() : nullptr;
+    return bench().job_queue().jobs().size() == before + 1 ? job() : nullptr;
   }
 
   Json stored_search(std::int64_t id) const { return Json::parse(store::RunReader(database()).search_json(id)); }

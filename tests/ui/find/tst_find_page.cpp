@@ -8,6 +8,8 @@
 
 #include "core/search/run_search.h"
 #include "core/search/throughput.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "test_program.h"
 #include "ui/find/find_setup.h"
 #include "ui/find/find_test.h"
@@ -72,7 +74,7 @@ void TestFindPage::while_there_is_nothing_one_button_leads_to_a_search() {
   here.bench().propose_run(brief_net());
   QSignalSpy wanted(&here.bench(), &Workbench::page_wanted);
   here.click(empty->findChild<QPushButton*>());
-  QCOMPARE(here.bench().engine().jobs().size(), 1);
+  QCOMPARE(here.bench().job_queue().jobs().size(), 1);
   QCOMPARE(wanted.last().first().toString(), QString("find"));
   QVERIFY(!empty->isVisible());
   QVERIFY(here.named("cancel")->isVisible());
@@ -145,7 +147,7 @@ void TestFindPage::an_answer_can_be_edited_first() {
   here.click(here.named("edit-recommended"));
   QCOMPARE(run::to_string(proposed.batch), std::to_string(*search->search_result()->recommended));
   QCOMPARE(proposed.memory_budget, brief_net().memory_budget);
-  QCOMPARE(here.bench().engine().jobs().size(), 1);
+  QCOMPARE(here.bench().job_queue().jobs().size(), 1);
 }
 
 void TestFindPage::a_chosen_row_shows_its_mark_and_its_memory() {
@@ -207,7 +209,7 @@ void TestFindPage::what_is_wrong_is_said_at_its_field() {
   QVERIFY(here.error_of("memory_budget").contains("much"));
   here.keep_picture("wrong");
   QTest::keyClick(&here.page(), Qt::Key_F5);
-  QVERIFY(here.bench().engine().jobs().isEmpty());
+  QVERIFY(here.bench().job_queue().jobs().isEmpty());
   here.type("model", "cnn");
   QVERIFY(here.error_of("model").isEmpty());
   here.type("optimizer", "nadam");
@@ -223,7 +225,7 @@ void TestFindPage::what_is_wrong_is_said_at_its_field() {
   QCOMPARE(optimizer->text(), QString("sgd"));
   here.type("memory_budget", "10MB");
   QTest::keyClick(&here.page(), Qt::Key_F5);
-  QCOMPARE(here.bench().engine().jobs().size(), 1);
+  QCOMPARE(here.bench().job_queue().jobs().size(), 1);
   QCOMPARE(here.job()->spec().model, std::string("cnn"));
   QCOMPARE(here.job()->spec().optimizer, std::string("sgd"));
   QTRY_VERIFY_WITH_TIMEOUT(ended(here.job()), patience_ms);
@@ -269,12 +271,12 @@ void TestFindPage::options_that_are_wrong_are_said_at_their_field() {
   here.type("margin", "2");
   QVERIFY(!here.error_of("margin").isEmpty());
   QTest::keyClick(&here.page(), Qt::Key_F5);
-  QVERIFY(here.bench().engine().jobs().isEmpty());
+  QVERIFY(here.bench().job_queue().jobs().isEmpty());
   here.type("factor", "0.5");
   here.type("start", "2");
   here.type("margin", "0.5");
   QTest::keyClick(&here.page(), Qt::Key_F5);
-  QCOMPARE(here.bench().engine().jobs().size(), 1);
+  QCOMPARE(here.bench().job_queue().jobs().size(), 1);
   QTRY_COMPARE_WITH_TIMEOUT(here.job()->state(), Job::State::done, patience_ms);
   QCOMPARE(here.job()->search_result()->probes.front().batch, std::int64_t(2));
 }
@@ -325,7 +327,7 @@ void TestFindPage::a_search_that_never_began_leaves_the_answer_before() {
   QCOMPARE(here.text("largest"), QString("2"));
   QVERIFY(here.named("find")->isVisible());
   run->cancel();
-  QTRY_VERIFY_WITH_TIMEOUT(here.bench().engine().idle(), patience_ms);
+  QTRY_VERIFY_WITH_TIMEOUT(here.bench().job_queue().idle(), patience_ms);
 }
 
 void TestFindPage::a_search_can_be_cancelled() {

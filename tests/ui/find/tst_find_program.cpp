@@ -94,7 +94,7 @@ private Q_SLOTS:
     here.bench().propose_run(other);
     verify_program_is_shown(here.page());
     QTest::keyClick(&here.page(), Qt::Key_F5);
-    QCOMPARE(here.bench().engine().jobs().size(), 2);
+    QCOMPARE(here.bench().job_queue().jobs().size(), 2);
     QCOMPARE(here.job()->spec().program, quick_program().program);
     here.finish(here.job());
   }
@@ -131,7 +131,7 @@ private Q_SLOTS:
     here.type("memory_budget", "much");
     QVERIFY(!here.error_of("memory_budget").isEmpty());
     QTest::keyClick(&here.page(), Qt::Key_F5);
-    QCOMPARE(here.bench().engine().jobs().size(), 1);
+    QCOMPARE(here.bench().job_queue().jobs().size(), 1);
   }
 
   /// Whatever the form had then.
@@ -153,9 +153,9 @@ private Q_SLOTS:
         page.restore(state);
       verify_program_is_shown(page);
       page.findChild<QPushButton*>("find")->click();
-      QCOMPARE(bench.engine().jobs().size(), 1);
-      QCOMPARE(bench.engine().jobs().last()->spec().program, quick_program().program);
-      QTRY_VERIFY_WITH_TIMEOUT(bench.engine().idle(), patience_ms);
+      QCOMPARE(bench.job_queue().jobs().size(), 1);
+      QCOMPARE(bench.job_queue().jobs().last()->spec().program, quick_program().program);
+      QTRY_VERIFY_WITH_TIMEOUT(bench.job_queue().idle(), patience_ms);
     }
   }
 };

@@ -1,7 +1,7 @@
 #include <QSignalSpy>
 
 #include "core/base/json.h"
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 #include "test_events.h"
 #include "test_program.h"
 #include "ui/live/event_model.h"

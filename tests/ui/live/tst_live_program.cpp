@@ -1,6 +1,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "core/store/run_store.h"
 #include "test_program.h"
 #include "tests/core/program/program_runs.h"
 #include "ui/live/live_test.h"
@@ -36,7 +37,7 @@ void drop_end(LiveHere& here, double batch) {
 void end_run(LiveHere& here) {
   here.run()->stop();
   QTRY_VERIFY_WITH_TIMEOUT(!here.run()->running(), patience_ms);
-  QTRY_VERIFY_WITH_TIMEOUT(here.bench().engine().idle(), patience_ms);
+  QTRY_VERIFY_WITH_TIMEOUT(here.bench().job_queue().idle(), patience_ms);
 }
 
 } // namespace
@@ -208,7 +209,7 @@ for step in range(4):
     QVERIFY(!here.tabs().isVisible());
     QVERIFY(here.table().isVisible());
     QVERIFY(!why_not(*here.action("Search the program's output")).isEmpty());
-    QTRY_VERIFY_WITH_TIMEOUT(here.bench().engine().idle(), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench().job_queue().idle(), patience_ms);
     QVERIFY(here.page().state()["output"].toBool());
     here.bench().open({1});
     QTRY_VERIFY_WITH_TIMEOUT(output.isVisible() && output.toPlainText() == "epoch 1\n100%", patience_ms);

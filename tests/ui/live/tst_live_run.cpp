@@ -2,6 +2,7 @@
 #include <QSignalSpy>
 
 #include "core/exchange/export.h"
+#include "core/store/run_reader.h"
 #include "core/store/run_store.h"
 #include "test_events.h"
 #include "test_program.h"
@@ -86,8 +87,8 @@ void TestLiveRun::nothing_is_open() {
   QCOMPARE(wanted.takeFirst().at(0).toString(), QString("new-run"));
 
   QTest::mouseClick(live.button("Run the demo"), Qt::LeftButton);
-  QCOMPARE(live.bench().engine().jobs().size(), 1);
-  Job* job = live.bench().engine().jobs().first();
+  QCOMPARE(live.bench().job_queue().jobs().size(), 1);
+  Job* job = live.bench().job_queue().jobs().first();
   QCOMPARE(job->kind(), Job::Kind::demo);
   QTRY_VERIFY_WITH_TIMEOUT(live.button("Stop demo"), patience_ms);
   live.keep_picture("before-the-run");

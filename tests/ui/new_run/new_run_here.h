@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-#include "ui/memory/forecast_card.h"
+#include "ui/memory/prediction_card.h"
 #include "ui/new_run/new_run_page.h"
 #include "ui/new_run/new_run_test.h"
 #include "ui/workbench_test.h"
@@ -51,11 +51,11 @@ public:
     return std::any_of(labels.begin(), labels.end(),
                        [&](const QLabel* label) { return label->isVisible() && label->text().contains(part); });
   }
-  bool shows_forecast() {
-    const auto labels = page.findChild<ForecastCard*>()->findChildren<QLabel*>();
+  bool shows_prediction() {
+    const auto labels = page.findChild<PredictionCard*>()->findChildren<QLabel*>();
     return std::any_of(labels.begin(), labels.end(),
                        [](const QLabel* each) { return each->text().startsWith("Memory at batch size"); }) &&
-           page.findChild<QLabel*>("forecast-remark")->isHidden();
+           page.findChild<QLabel*>("prediction-remark")->isHidden();
   }
 
   QComboBox* presets() {

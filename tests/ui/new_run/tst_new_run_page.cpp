@@ -4,10 +4,12 @@
 #include <QSignalSpy>
 #include <QUndoStack>
 
+#include "core/store/run_reader.h"
 #include "ui/new_run/command_card.h"
 #include "ui/new_run/new_run_here.h"
 #include "ui/new_run/presets.h"
 
+#include "core/data/file_text.h"
 #include "test_program.h"
 #include "tests/core/base/file_locks.h"
 
@@ -44,8 +46,8 @@ private Q_SLOTS:
     for (const auto& [key, text] : every_field())
       type(here.form, key, text);
     QTest::keyClick(&here.page, Qt::Key_Return, Qt::ControlModifier);
-    QCOMPARE(here.bench->engine().jobs().size(), 1);
-    Job* job = here.bench->engine().jobs().front();
+    QCOMPARE(here.bench->job_queue().jobs().size(), 1);
+    Job* job = here.bench->job_queue().jobs().front();
     QTRY_VERIFY_WITH_TIMEOUT(job->state() == Job::State::done || job->state() == Job::State::failed, patience_ms);
     QCOMPARE(job->error(), QString());
     QCOMPARE(wanted[0][0].toString(), QString("live"));
@@ -94,13 +96,13 @@ private Q_SLOTS:
     NewRunHere here;
     type(here.form, "lr", "fast");
     QVERIFY(here.label("command").contains("One field has an error"));
-    QVERIFY(here.label("outlook").contains("One field"));
+    QVERIFY(here.label("summary").contains("One field"));
     QVERIFY(!here.button("Copy as command line")->isEnabled());
     QVERIFY(!here.button("Save JSON…")->isEnabled());
     here.button("Start")->setFocus();
     for (const char* text : {"Start", "Find the batch size first"}) {
       here.click(text);
-      QVERIFY(here.bench->engine().jobs().isEmpty());
+      QVERIFY(here.bench->job_queue().jobs().isEmpty());
       QCOMPARE(here.page.focusWidget(), here.form.editor("lr")->focusProxy());
     }
   }
@@ -127,8 +129,8 @@ private Q_SLOTS:
     QVERIFY(here.form.spec());
     QSignalSpy wanted(&*here.bench, &Workbench::page_wanted);
     here.click("Start");
-    QTRY_VERIFY_WITH_TIMEOUT(here.bench->engine().jobs().front()->state() == Job::State::failed, patience_ms);
-    const QString error = here.bench->engine().jobs().front()->error();
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench->job_queue().jobs().front()->state() == Job::State::failed, patience_ms);
+    const QString error = here.bench->job_queue().jobs().front()->error();
     QVERIFY2(!here.form.editor(key.toStdString())->error().isEmpty(), qPrintable(error));
     QCOMPARE(wanted.last()[0].toString(), QString("new-run"));
     QVERIFY(here.page.shows_problem("Training: " + error)); // once is enough
@@ -141,7 +143,7 @@ private Q_SLOTS:
     type(here.form, "data", "text:/nowhere");
     here.click("Start");
     type(here.form, "data", "demo");
-    QTRY_VERIFY_WITH_TIMEOUT(here.bench->engine().jobs().front()->state() == Job::State::failed, patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench->job_queue().jobs().front()->state() == Job::State::failed, patience_ms);
     QCOMPARE(here.form.editor("data")->error(), QString());
     QCOMPARE(problem.count(), 1);
     QVERIFY(problem[0][0].toString().contains("/nowhere"));
@@ -161,8 +163,8 @@ private Q_SLOTS:
       return all;
     };
     here.form.editor("name")->setFocus();
-    // The forecast comes when it is computed; until then its card is shorter.
-    QTRY_VERIFY_WITH_TIMEOUT(here.shows_forecast(), patience_ms);
+    // The prediction comes when it is computed; until then its card is shorter.
+    QTRY_VERIFY_WITH_TIMEOUT(here.shows_prediction(), patience_ms);
     const auto before = places();
     QVERIFY(before.size() > 15);
     // As the engine says it, long, and at fields that are folded away.
@@ -262,7 +264,7 @@ private Q_SLOTS:
     const QString file = QString::fromStdString(database);
     here.form.set_spec(small_run(2));
     here.click("Start");
-    QTRY_VERIFY_WITH_TIMEOUT(here.bench->engine().idle() && here.bench->run_database().loaded(), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench->job_queue().idle() && here.bench->run_database().loaded(), patience_ms);
     QTRY_VERIFY_WITH_TIMEOUT(batchscope::test::is_locked_here(database), patience_ms);
     QSignalSpy problem(&*here.bench, &Workbench::problem);
     here.page.load(file);
@@ -270,7 +272,7 @@ private Q_SLOTS:
     QCOMPARE(problem.count(), 2);
     for (const auto& said : problem)
       QVERIFY2(said[0].toString().contains("is the run database that is open"), qPrintable(said[0].toString()));
-    QVERIFY(data_text(file + "-shm", DataKind::csv).text.contains("runs.db"));
+    QVERIFY(QString::fromStdString(data::text_for_file(file.toStdString() + "-shm", "csv").text).contains("runs.db"));
     QVERIFY(batchscope::test::is_locked_here(database) && batchscope::test::is_locked_here(database + "-shm"));
     QCOMPARE(store::RunReader(database).list().size(), std::size_t(1));
   }
@@ -283,14 +285,14 @@ private Q_SLOTS:
     QSignalSpy started(&*here.bench, &Workbench::search_started);
     here.click("Find the batch size first");
     QCOMPARE(started.count(), 1);
-    Job* job = here.bench->engine().jobs().front();
+    Job* job = here.bench->job_queue().jobs().front();
     QCOMPARE(job->kind(), Job::Kind::find);
     QCOMPARE(run::to_json(job->spec()), run::to_json(*here.form.spec()));
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::working, patience_ms);
-    QTRY_VERIFY(here.label("outlook").contains("Queued until"));
+    QTRY_VERIFY(here.label("summary").contains("Queued until"));
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
     QVERIFY(job->search_result()->safe.has_value());
-    QTRY_VERIFY(!here.label("outlook").contains("Queued until"));
+    QTRY_VERIFY(!here.label("summary").contains("Queued until"));
   }
 
   void presets_fill_the_form() {
@@ -300,7 +302,7 @@ private Q_SLOTS:
       here.choose_preset(int(i));
       QVERIFY(here.form.spec());
       QCOMPARE(run::to_json(*here.form.spec()), run::to_json(preset_spec(presets()[i])));
-      if (presets()[i].file) {
+      if (!presets()[i].file.empty()) {
         auto* dialog = here.page.findChild<QFileDialog*>();
         QVERIFY(dialog && dialog->isVisible());
         dialog->reject();
@@ -336,7 +338,7 @@ private Q_SLOTS:
       QCOMPARE(here.presets()->findText("Last started run"), -1);
       here.form.set_spec(small_run(3));
       here.click("Start");
-      QTRY_VERIFY_WITH_TIMEOUT(here.bench->engine().idle(), patience_ms);
+      QTRY_VERIFY_WITH_TIMEOUT(here.bench->job_queue().idle(), patience_ms);
       here.choose_preset(here.presets()->findText("Defaults"));
       kept = here.page.state();
     }
@@ -389,52 +391,6 @@ private Q_SLOTS:
     here.click("Browse…");
     here.choose_file(table, QDialogButtonBox::Open);
     QCOMPARE(here.form.editor("data")->text(), "csv:" + table + ",target=the kind");
-
-    const QString images = here.write("train-images-idx3-ubyte.gz", "x");
-    QCOMPARE(data_text(images, {}).text, "idx:" + images + ",");
-    QVERIFY(!data_text(images, {}).problem.isEmpty());
-    const QString labels = here.write("train-labels-idx1-ubyte.gz", "x");
-    QCOMPARE(data_text(images, {}).text, "idx:" + images + "," + labels);
-    QVERIFY(data_text(images, {}).problem.isEmpty());
-
-    const QString array = here.write("x_train.npy", "x");
-    QCOMPARE(data_text(array, {}).text, "npy:" + array + ",");
-    QVERIFY(!data_text(array, {}).problem.isEmpty());
-    const QString targets = here.write("y_train.npy", "x");
-    QCOMPARE(data_text(array, {}).text, "npy:" + array + "," + targets);
-    QVERIFY(data_text(array, {}).problem.isEmpty());
-    QVERIFY(data_text(here.write("bad.npz", "x"), {}).problem.contains("is not a ZIP archive"));
-    const auto archive = [&](const QByteArray& inputs, const QByteArray& targets) { // of two empty files
-      QByteArray files, list;
-      for (const QByteArray& name : {inputs, targets}) {
-        QByteArray rest(22, '\0');
-        rest += static_cast<char>(name.size());
-        rest += QByteArray(3, '\0');
-        list += "PK\1\2" + QByteArray(2, '\0') + rest + QByteArray(10, '\0') + static_cast<char>(files.size()) +
-                QByteArray(3, '\0') + name;
-        files += "PK\3\4" + rest + name;
-      }
-      return files + list + "PK\5\6" + QByteArray(8, '\0') + static_cast<char>(list.size()) + QByteArray(3, '\0') +
-             static_cast<char>(files.size()) + QByteArray(5, '\0');
-    };
-    const QString standard = here.write("xy.npz", archive("x.npy", "y.npy"));
-    QCOMPARE(data_text(standard, {}).text, "npz:" + standard);
-    const QString named = here.write("named.npz", archive("images.npy", "labels.npy"));
-    QCOMPARE(data_text(named, {}).text, "npz:" + named + ",inputs=images,targets=labels");
-    QVERIFY(data_text(here.write("a.npz", archive("a.npy", "b.npy")), {}).problem.endsWith("a, b"));
-
-    QVERIFY(QDir(here.folder.path()).mkpath("pets/cat"));
-    const QString image = here.write("pets/cat/1.JPG", "x");
-    QCOMPARE(data_text(image, {}).text, "images:" + here.folder.filePath("pets"));
-    QVERIFY(!data_text(image, {}).problem.isEmpty());
-    QVERIFY(QDir(here.folder.path()).mkpath("pets/dog"));
-    QVERIFY(data_text(image, {}).problem.isEmpty());
-
-    const QString text = here.write("some text", "x");
-    QCOMPARE(data_text(text, {}).text, "text:" + text);
-    QCOMPARE(data_text(text, DataKind::lines).text, "lines:" + text);
-    QVERIFY(data_text(here.write("empty.csv", ""), {}).problem.contains("target="));
-    QVERIFY(data_text("/a,b.txt", {}).problem.contains("comma"));
   }
 
   void a_file_is_chosen_for_the_model() {

@@ -8,6 +8,7 @@
 #include <QUndoStack>
 
 #include "core/program/process/client.h"
+#include "core/store/run_reader.h"
 #include "ui/memory/fit_card.h"
 #include "ui/new_run/client_card.h"
 #include "ui/new_run/command_card.h"
@@ -97,19 +98,19 @@ private Q_SLOTS:
     QTRY_VERIFY2_WITH_TIMEOUT(said().contains("largest batch size"), qPrintable(said()), 600'000);
     QTRY_VERIFY2_WITH_TIMEOUT(said().contains("mixed precision"), qPrintable(said()), 600'000);
     start->click(); // what else would save memory is not waited for
-    QTRY_VERIFY_WITH_TIMEOUT(here.bench->engine().idle(), 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench->job_queue().idle(), 60'000);
     QVERIFY2(said().contains("fits on t4") && said().contains("mixed precision"), qPrintable(said()));
     QVERIFY2(said().contains("activations"), qPrintable(said()));
-    QVERIFY(!here.bench->engine().jobs().back()->stores());
+    QVERIFY(!here.bench->job_queue().jobs().back()->stores());
 
     here.set("command", test_python() + ' ' + program + "cpu");
     start->click();
-    QTRY_VERIFY_WITH_TIMEOUT(here.bench->engine().idle(), 300'000);
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench->job_queue().idle(), 300'000);
     QVERIFY2(said().contains("the program trains on \"cpu\""), qPrintable(said()));
 
     here.set("command", "python3 no_such_file.py");
     start->click();
-    QTRY_VERIFY_WITH_TIMEOUT(here.bench->engine().idle(), 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench->job_queue().idle(), 60'000);
     QVERIFY2(said().contains("no_such_file.py"), qPrintable(said()));
   }
 
@@ -119,7 +120,7 @@ private Q_SLOTS:
     QVERIFY(here.says("Enter the command"));
     for (const char* start : {"Start", "Find the batch size first", "Test"}) {
       here.click(start);
-      QVERIFY(here.bench->engine().jobs().isEmpty());
+      QVERIFY(here.bench->job_queue().jobs().isEmpty());
     }
     QVERIFY(!here.error("command").isEmpty());
     QCOMPARE(here.page.focusWidget(), here.form.editor("command")->focusProxy());
@@ -332,7 +333,7 @@ while True:
     here.set("command", "sleep 600");
     here.set("grace", "1");
     here.click("Test");
-    QTRY_COMPARE_WITH_TIMEOUT(here.bench->engine().jobs().front()->state(), Job::State::working, patience_ms);
+    QTRY_COMPARE_WITH_TIMEOUT(here.bench->job_queue().jobs().front()->state(), Job::State::working, patience_ms);
     here.click("Stop test");
     QTRY_VERIFY_WITH_TIMEOUT(here.button("Test"), patience_ms);
   }
@@ -352,7 +353,7 @@ while True:
     QSignalSpy wanted(&*here.bench, &Workbench::page_wanted);
     here.click("Start");
     QCOMPARE(wanted[0][0].toString(), QString("live"));
-    Job* job = here.bench->engine().jobs().front();
+    Job* job = here.bench->job_queue().jobs().front();
     QTRY_VERIFY_WITH_TIMEOUT(job->over(), patience_ms);
     QCOMPARE(job->error(), QString());
     const store::RunReader reader(here.bench.database());

@@ -6,7 +6,7 @@
 #include "test_program.h"
 #include "ui/new_run/new_run_test.h"
 #include "ui/new_run/presets.h"
-#include "ui/new_run/run_outlook.h"
+#include "ui/new_run/run_summary.h"
 
 using namespace batchscope;
 using namespace batchscope::ui;
@@ -269,14 +269,14 @@ private Q_SLOTS:
     QVERIFY(names.size() >= 6);
   }
 
-  void the_outlook_says_what_comes_first() {
-    const auto first = [](const std::map<std::string, QString>& texts) { return run_outlook(spec_of(texts)).first(); };
+  void the_summary_says_what_comes_first() {
+    const auto first = [](const std::map<std::string, QString>& texts) { return run_summary(spec_of(texts)).first(); };
     QCOMPARE(first({{"batch", "1500"}}), QString("Starts training immediately with batch size 1,500."));
     QVERIFY(first({}).contains("fewer than 20 steps"));
     QVERIFY(first({{"batch", "auto:safe"}, {"margin", "0.25"}}).contains("leaves 25 % of the memory budget free"));
     QVERIFY(first({{"batch", "auto:largest"}}).contains("Searches for the largest batch size that fits"));
     QVERIFY(first({{"batch", "auto:recommended"}}).contains("within 5 % of the best throughput"));
-    const QString all = run_outlook(spec_of({{"batch", "32"}, {"accumulate", "4"}, {"steps", "70"}})).join(' ');
+    const QString all = run_summary(spec_of({{"batch", "32"}, {"accumulate", "4"}, {"steps", "70"}})).join(' ');
     QVERIFY(all.contains("4 batches of 32, 128 examples in total"));
     QVERIFY(all.contains("Ends after 70 optimizer steps"));
   }

@@ -3,6 +3,7 @@
 #include <QTest>
 
 #include "core/base/json.h"
+#include "core/store/run_reader.h"
 #include "core/store/run_store.h"
 #include "core/store/store_test.h"
 #include "test_events.h"
@@ -155,7 +156,7 @@ private Q_SLOTS:
       QTRY_VERIFY_WITH_TIMEOUT(job->activity().contains("Not saved yet"), patience_ms);
       QVERIFY(run.running());
       job->cancel();
-      QTRY_VERIFY_WITH_TIMEOUT(bench->engine().idle(), patience_ms);
+      QTRY_VERIFY_WITH_TIMEOUT(bench->job_queue().idle(), patience_ms);
     }
     QCOMPARE(ended.count(), 0);
     QCOMPARE(run.status(), QString("failed"));

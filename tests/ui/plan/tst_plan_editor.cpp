@@ -2,7 +2,7 @@
 #include <QTest>
 
 #include "core/schedule/progression.h"
-#include "core/store/run_store.h"
+#include "core/store/run_row.h"
 #include "test_events.h"
 #include "test_program.h"
 #include "ui/plan/plan_editor.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/store/run_store.h"
+#include "core/store/run_row.h"
 
 namespace batchscope::ui::test {
 

@@ -3,6 +3,8 @@
 #include <QTemporaryFile>
 #include <QTest>
 
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "test_events.h"
 #include "test_program.h"
 #include "ui/output/output_text.h"

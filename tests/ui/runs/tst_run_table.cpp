@@ -47,14 +47,22 @@ class TestRunTable : public QObject {
 private Q_SLOTS:
   void knowsItsColumns() {
     const auto& columns = run_columns();
-    QCOMPARE(columns.size(), std::size_t(note_column) + 1);
-    QCOMPARE(run_column("id"), int(id_column));
-    QCOMPARE(run_column("status"), int(status_column));
-    QCOMPARE(run_column("validation_accuracy"), int(accuracy_column));
-    QCOMPARE(run_column("peak_bytes"), int(peak_column));
-    QCOMPARE(run_column("oom_events"), int(oom_column));
-    QCOMPARE(run_column("started"), int(started_column));
-    QCOMPARE(run_column("note"), int(note_column));
+    QStringList keys;
+    for (const RunColumn& column : columns)
+      keys << column.key;
+    QCOMPARE(keys.join(' '),
+             QString("id name status batch steps epoch loss validation_loss validation_accuracy peak_bytes "
+                     "examples_per_second disturbed oom_events seconds started sweep model data schedule optimizer lr "
+                     "tags note"));
+    for (qsizetype i = 0; i < keys.size(); ++i)
+      QCOMPARE(run_column(keys[i]), int(i));
+    QCOMPARE(std::vector({id_column, name_column, status_column, note_column()}),
+             std::vector({run_column("id"), run_column("name"), run_column("status"), run_column("note")}));
+    for (const telemetry::OutcomeField& field : telemetry::outcome_fields()) // a new result is a column, too
+      QCOMPARE(run_column(field.name) >= 0, field.column != nullptr || field.name == std::string_view("status"));
+    QCOMPARE(column_title(columns[std::size_t(run_column("peak_bytes"))]), QString("Peak MB"));
+    QCOMPARE(column_title(columns[std::size_t(run_column("validation_accuracy"))]), QString("Accuracy %"));
+    QCOMPARE(column_title(columns[std::size_t(run_column("seconds"))]), QString("Time s"));
     QCOMPARE(run_column("nothing"), -1);
     for (const RunColumn& column : columns)
       QVERIFY2((column.number == nullptr) != (column.text == nullptr), column.key);
@@ -74,24 +82,25 @@ private Q_SLOTS:
     failed.outcome.reason = "--batch: 9000 is above the data";
     table.model.set_runs({run, failed});
     QCOMPARE(table.text(0, id_column), QString("12"));
-    QCOMPARE(table.text(0, steps_column), QString("12,345"));
-    QCOMPARE(table.text(0, accuracy_column), QString("97.35"));
-    QCOMPARE(table.text(0, peak_column), QString("1,234.6"));
-    QCOMPARE(table.text(0, loss_column), QString("NaN"));
-    QCOMPARE(table.text(0, epoch_column), QString("6.00"));
-    QCOMPARE(table.text(0, rate_column), QString("1,012"));
-    QCOMPARE(table.text(0, sweep_column), QString("3"));
+    QCOMPARE(table.text(0, run_column("steps")), QString("12,345"));
+    QCOMPARE(table.text(0, run_column("validation_accuracy")), QString("97.35"));
+    QCOMPARE(table.text(0, run_column("peak_bytes")), QString("1,234.6"));
+    QCOMPARE(table.text(0, run_column("loss")), QString("NaN"));
+    QCOMPARE(table.text(0, run_column("epoch")), QString("6.00"));
+    QCOMPARE(table.text(0, run_column("examples_per_second")), QString("1,012"));
+    QCOMPARE(table.text(0, run_column("sweep")), QString("3"));
     // What a run never had is not shown as 0.
-    for (const int column : {batch_column, loss_column, accuracy_column, peak_column, rate_column, seconds_column})
+    for (const int column : {run_column("batch"), run_column("loss"), run_column("validation_accuracy"),
+                             run_column("peak_bytes"), run_column("examples_per_second"), run_column("seconds")})
       QCOMPARE(table.text(1, column), QString());
     QCOMPARE(table.model.index(1, status_column).data(Qt::ToolTipRole).toString(),
              QString("--batch: 9000 is above the data"));
-    QCOMPARE(copied_text(run_columns()[loss_column], run), QString("NaN"));
-    QCOMPARE(copied_text(run_columns()[steps_column], run), QString("12345"));
-    QCOMPARE(copied_text(run_columns()[accuracy_column], failed), QString());
+    QCOMPARE(copied_text(run_columns()[run_column("loss")], run), QString("NaN"));
+    QCOMPARE(copied_text(run_columns()[run_column("steps")], run), QString("12345"));
+    QCOMPARE(copied_text(run_columns()[run_column("validation_accuracy")], failed), QString());
     // In the unit that the name of the column says, whatever the table shows.
-    QCOMPARE(copied_text(run_columns()[accuracy_column], run), QString("0.97349"));
-    QCOMPARE(copied_text(run_columns()[peak_column], run), QString("1234567890"));
+    QCOMPARE(copied_text(run_columns()[run_column("validation_accuracy")], run), QString("0.97349"));
+    QCOMPARE(copied_text(run_columns()[run_column("peak_bytes")], run), QString("1234567890"));
   }
 
   void marksSpeedsThatOtherWorkDisturbed() {
@@ -100,11 +109,13 @@ private Q_SLOTS:
     runs[0].outcome.disturbed = 0.42;
     runs[1].outcome.disturbed = 0.01;
     table.model.set_runs(runs);
-    const auto rate = [&](int row, int role) { return table.model.index(row, rate_column).data(role); };
+    const auto rate = [&](int row, int role) {
+      return table.model.index(row, run_column("examples_per_second")).data(role);
+    };
     QVERIFY(rate(0, Qt::ForegroundRole).isValid() && !rate(1, Qt::ForegroundRole).isValid());
     QVERIFY(rate(0, Qt::ToolTipRole).toString().contains("42 % of the time"));
     QVERIFY(!rate(1, Qt::ToolTipRole).isValid());
-    QCOMPARE(table.text(0, disturbed_column), QString("42"));
+    QCOMPARE(table.text(0, run_column("disturbed")), QString("42"));
   }
 
   void tellsTheStartInThePersonsTimeZone() {
@@ -114,15 +125,15 @@ private Q_SLOTS:
     auto runs = finished_runs(2);
     runs[1].started = std::to_string(QDate::currentDate().year()) + "-05-03T20:15:10Z";
     table.model.set_runs(runs);
-    QCOMPARE(table.text(0, started_column), QString("3 May 2024"));
-    QCOMPARE(table.text(1, started_column), QString("4 May 05:15"));
+    QCOMPARE(table.text(0, run_column("started")), QString("3 May 2024"));
+    QCOMPARE(table.text(1, run_column("started")), QString("4 May 05:15"));
     qunsetenv("TZ");
     tzset();
   }
 
   void rowsComeAndGoAnywhere() {
     Table table;
-    table.filter.sort(loss_column, Qt::AscendingOrder);
+    table.filter.sort(run_column("loss"), Qt::AscendingOrder);
     std::mt19937 random(7);
     const auto all = mixed_runs(60, 1);
     for (int round = 0; round < 60; ++round) {
@@ -137,7 +148,7 @@ private Q_SLOTS:
       QCOMPARE(table.model.rowCount(), int(some.size()));
       for (std::size_t i = 0; i < some.size(); ++i) {
         QCOMPARE(table.model.run(int(i)).id, some[i].id);
-        QCOMPARE(table.text(int(i), loss_column), run_columns()[loss_column].shown_text(some[i]));
+        QCOMPARE(table.text(int(i), run_column("loss")), run_columns()[run_column("loss")].shown_text(some[i]));
         QCOMPARE(table.model.row_of(some[i].id), int(i));
       }
       QCOMPARE(table.filter.rowCount(), int(some.size()));
@@ -159,8 +170,8 @@ private Q_SLOTS:
     runs[2].outcome.loss = not_a_number;
     table.model.set_runs(runs);
     QCOMPARE(changed.count(), 1);
-    QCOMPARE(changed[0][0].toModelIndex(), table.model.index(2, steps_column));
-    QCOMPARE(changed[0][1].toModelIndex(), table.model.index(2, loss_column));
+    QCOMPARE(changed[0][0].toModelIndex(), table.model.index(2, run_column("steps")));
+    QCOMPARE(changed[0][1].toModelIndex(), table.model.index(2, run_column("loss")));
     table.model.set_runs(runs); // NaN is what it was
     QCOMPARE(changed.count(), 1);
     QCOMPARE(reset.count(), 0);
@@ -195,13 +206,13 @@ private Q_SLOTS:
     table.model.change_runs({runs[5000]}, {});
     QCOMPARE(table.model.compared(), before + 1);
     QCOMPARE(changed.count(), 1);
-    QCOMPARE(changed[0][0].toModelIndex(), table.model.index(5000, steps_column));
-    QCOMPARE(changed[0][1].toModelIndex(), table.model.index(5000, steps_column));
+    QCOMPARE(changed[0][0].toModelIndex(), table.model.index(5000, run_column("steps")));
+    QCOMPARE(changed[0][1].toModelIndex(), table.model.index(5000, run_column("steps")));
   }
 
   void changesMakeTheSameTableAsAllRows() {
     Table table;
-    table.filter.sort(loss_column, Qt::AscendingOrder);
+    table.filter.sort(run_column("loss"), Qt::AscendingOrder);
     std::mt19937 random(11);
     const auto all = mixed_runs(60, 1);
     std::map<std::int64_t, store::RunRow> there;
@@ -224,7 +235,7 @@ private Q_SLOTS:
       int row = 0;
       for (const auto& [id, run] : there) {
         QCOMPARE(table.model.run(row).id, id);
-        QCOMPARE(table.text(row++, loss_column), run_columns()[loss_column].shown_text(run));
+        QCOMPARE(table.text(row++, run_column("loss")), run_columns()[run_column("loss")].shown_text(run));
       }
       QCOMPARE(table.filter.rowCount(), int(there.size()));
     }
@@ -241,9 +252,9 @@ private Q_SLOTS:
     QCOMPARE(renamed[0], (QList<QVariant>{qint64(2), "run 2", "better name"}));
     QVERIFY(table.model.setData(table.model.index(1, name_column), "better name")); // nothing new
     QCOMPARE(renamed.count(), 1);
-    QVERIFY(table.model.setData(table.model.index(0, note_column), "keep"));
+    QVERIFY(table.model.setData(table.model.index(0, note_column()), "keep"));
     QCOMPARE(annotated[0], (QList<QVariant>{qint64(1), "", "keep"}));
-    QVERIFY(!table.model.setData(table.model.index(0, batch_column), 7));
+    QVERIFY(!table.model.setData(table.model.index(0, run_column("batch")), 7));
     table.filter.set_text("keep");
     QCOMPARE(table.ids(), QList<qint64>{1});
   }
@@ -366,7 +377,7 @@ private Q_SLOTS:
     table.model.set_plotted({1}); // its look is its own, whatever is plotted beside it
     QCOMPARE(table.model.index(0, name_column).data(RunTableModel::series_role).toInt(), 0);
     QVERIFY(!table.model.index(1, name_column).data(RunTableModel::series_role).isValid());
-    QVERIFY(!table.model.index(0, note_column).data(RunTableModel::series_role).isValid());
+    QVERIFY(!table.model.index(0, note_column()).data(RunTableModel::series_role).isValid());
   }
 
   /// Prints what a large database costs the UI thread.
@@ -381,7 +392,7 @@ private Q_SLOTS:
     model.set_runs(runs);
     say("first rows");
     QTRY_VERIFY(!model.findChild<QTimer*>()->isActive()); // long before a person has found a key
-    for (const int column : {id_column, loss_column, name_column}) {
+    for (const int column : {id_column, run_column("loss"), name_column}) {
       time.start();
       filter.sort(column, Qt::DescendingOrder);
       say(qPrintable(QString("sort by %1").arg(run_columns()[std::size_t(column)].key)));
@@ -392,7 +403,7 @@ private Q_SLOTS:
       say(qPrintable(QString("filter \"%1\", %2 left").arg(text).arg(filter.rowCount())));
     }
     filter.set_text("");
-    for (const int column : {id_column, loss_column}) {
+    for (const int column : {id_column, run_column("loss")}) {
       filter.sort(column, Qt::DescendingOrder);
       runs[9'000].outcome.loss = 0.001 * column;
       runs[9'000].outcome.steps += 10;

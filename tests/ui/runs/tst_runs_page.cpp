@@ -17,6 +17,8 @@
 #include <QTemporaryFile>
 #include <QTest>
 
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "test_program.h"
 #include "ui/output/output_text.h"
 #include "ui/runs/run_columns.h"
@@ -111,8 +113,8 @@ private Q_SLOTS:
     QPushButton* demo = here.button("Run the demo");
     QVERIFY(demo && demo->isVisible());
     QTest::mouseClick(demo, Qt::LeftButton);
-    QCOMPARE(here.bench->engine().jobs().size(), 1);
-    Job* job = here.bench->engine().jobs().front();
+    QCOMPARE(here.bench->job_queue().jobs().size(), 1);
+    Job* job = here.bench->job_queue().jobs().front();
     QCOMPARE(job->kind(), Job::Kind::demo);
     QTRY_VERIFY_WITH_TIMEOUT(!demo->isVisible(), patience_ms); // not a second time
     job->cancel();
@@ -147,13 +149,13 @@ private Q_SLOTS:
     sweep::SweepSpec spec;
     spec.base = small_run(300);
     spec.vary = {sweep::parse_variation("batch=8,16,32")};
-    Job* job = here.bench->engine().sweep(spec);
+    Job* job = here.bench->job_queue().sweep(spec);
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
     QTRY_COMPARE(here.table->model()->rowCount(), 3);
     QTRY_COMPARE(here.text(3, status_column), QString("finished"));
-    QCOMPARE(here.text(3, batch_column), QString("32"));
-    QCOMPARE(here.text(3, steps_column), QString("300"));
-    QCOMPARE(here.text(3, sweep_column), QString("1"));
+    QCOMPARE(here.text(3, run_column("batch")), QString("32"));
+    QCOMPARE(here.text(3, run_column("steps")), QString("300"));
+    QCOMPARE(here.text(3, run_column("sweep")), QString("1"));
     QVERIFY(here.table->isVisible());
   }
 
@@ -193,9 +195,9 @@ private Q_SLOTS:
     QTRY_COMPARE(stored(), std::string());
     // A double click on the note is for the note alone.
     QSignalSpy wanted(&*here.bench, &Workbench::page_wanted);
-    here.click(here.ids[1], {}, note_column);
+    here.click(here.ids[1], {}, note_column());
     QTest::mouseDClick(here.table->viewport(), Qt::LeftButton, {},
-                       here.table->visualRect(here.cell(here.ids[1], note_column)).center());
+                       here.table->visualRect(here.cell(here.ids[1], note_column())).center());
     QVERIFY(here.editor());
     QCOMPARE(wanted.count(), 0);
   }
@@ -204,7 +206,7 @@ private Q_SLOTS:
     PageHere here({"a", "b", "c"});
     { store::RunStore(here.bench.database()).add_tags({here.ids[0]}, {"old", "kept"}); }
     here.bench->run_database().refresh();
-    QTRY_COMPARE(here.text(here.ids[0], tags_column), QString("kept, old"));
+    QTRY_COMPARE(here.text(here.ids[0], run_column("tags")), QString("kept, old"));
     here.click(here.ids[0]);
     here.click(here.ids[1], Qt::ControlModifier);
     here.action("Edit tags…")->trigger();
@@ -219,7 +221,7 @@ private Q_SLOTS:
     QTRY_COMPARE_WITH_TIMEOUT(tags(0), both, patience_ms);
     QTRY_COMPARE_WITH_TIMEOUT(tags(1), both, patience_ms);
     QCOMPARE(tags(2).size(), std::size_t(0));
-    QVERIFY(!here.table->isColumnHidden(tags_column));
+    QVERIFY(!here.table->isColumnHidden(run_column("tags")));
     here.filter->setText("tag = best");
     QTRY_COMPARE(here.table->model()->rowCount(), 2);
     here.filter->clear();
@@ -275,9 +277,9 @@ private Q_SLOTS:
     QCOMPARE(here.bench->opened().size(), 2);
     QCOMPARE(here.bench->current()->id(), here.ids[2]); // where the keyboard is
     QVERIFY(here.cell(here.ids[2], name_column).data(Qt::UserRole + 2).isValid());
-    here.click(here.ids[1], {}, batch_column);
+    here.click(here.ids[1], {}, run_column("batch"));
     QTest::mouseDClick(here.table->viewport(), Qt::LeftButton, {},
-                       here.table->visualRect(here.cell(here.ids[1], batch_column)).center());
+                       here.table->visualRect(here.cell(here.ids[1], run_column("batch"))).center());
     QCOMPARE(here.bench->opened().size(), 1);
     QCOMPARE(here.bench->current()->id(), here.ids[1]);
   }
@@ -373,7 +375,7 @@ private Q_SLOTS:
     record.step = 1;
     record.loss = 0.5;
     writer->sink().record(record);
-    QTRY_COMPARE(here.text(writer->id(), steps_column), QString("1"));
+    QTRY_COMPARE(here.text(writer->id(), run_column("steps")), QString("1"));
     // New runs come in above: newest first.
     store_runs(here.bench.database(), {"one more", "and another"});
     QTRY_COMPARE(here.table->model()->rowCount(), 63);
@@ -458,21 +460,21 @@ private Q_SLOTS:
     {
       PageHere here({"a", "b"});
       QHeaderView* header = here.table->horizontalHeader();
-      header->moveSection(header->visualIndex(loss_column), 1);
-      here.table->setColumnHidden(sweep_column, true);
+      header->moveSection(header->visualIndex(run_column("loss")), 1);
+      here.table->setColumnHidden(run_column("sweep"), true);
       here.table->setColumnWidth(name_column, 321);
-      here.table->sortByColumn(batch_column, Qt::AscendingOrder);
+      here.table->sortByColumn(run_column("batch"), Qt::AscendingOrder);
       here.filter->setText("finished");
       kept = QJsonDocument::fromJson(QJsonDocument(here.page.state()).toJson()).object();
     }
     PageHere here({"a", "b"});
     here.page.restore(kept);
     QHeaderView* header = here.table->horizontalHeader();
-    QCOMPARE(header->visualIndex(loss_column), 1);
-    QVERIFY(here.table->isColumnHidden(sweep_column));
-    QVERIFY(here.table->isColumnHidden(validation_loss_column));
+    QCOMPARE(header->visualIndex(run_column("loss")), 1);
+    QVERIFY(here.table->isColumnHidden(run_column("sweep")));
+    QVERIFY(here.table->isColumnHidden(run_column("validation_loss")));
     QCOMPARE(here.table->columnWidth(name_column), 321);
-    QCOMPARE(header->sortIndicatorSection(), int(batch_column));
+    QCOMPARE(header->sortIndicatorSection(), int(run_column("batch")));
     QCOMPARE(here.table->model()->index(0, id_column).data().toString(), QString::number(here.ids[0]));
     QCOMPARE(here.filter->text(), QString("finished"));
     here.page.restore(
@@ -482,8 +484,8 @@ private Q_SLOTS:
     QVERIFY(!here.table->isColumnHidden(name_column));
     QVERIFY(here.filter->text().isEmpty());
     here.table->reset_columns();
-    QCOMPARE(header->visualIndex(loss_column), int(loss_column));
-    QVERIFY(!here.table->isColumnHidden(sweep_column));
+    QCOMPARE(header->visualIndex(run_column("loss")), int(run_column("loss")));
+    QVERIFY(!here.table->isColumnHidden(run_column("sweep")));
   }
 
   void actions_need_a_selection() {

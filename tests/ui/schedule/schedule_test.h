@@ -3,7 +3,7 @@
 #include <QComboBox>
 #include <QToolButton>
 
-#include "core/store/run_store.h"
+#include "core/store/run_row.h"
 #include "ui/page_test.h"
 #include "ui/schedule/schedule_page.h"
 #include "ui/schedule/schedule_plots.h"

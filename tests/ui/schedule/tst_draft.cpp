@@ -10,6 +10,7 @@
 #include <QSignalSpy>
 
 #include "core/run/run_plan.h"
+#include "core/store/run_reader.h"
 #include "test_program.h"
 #include "tests/core/program/program_runs.h"
 #include "ui/schedule/schedule_test.h"
@@ -242,8 +243,8 @@ void TestDraft::a_refused_start_is_said_at_its_field() {
   write_rows(40); // since it was planned
   QSignalSpy wanted(&here.bench(), &Workbench::page_wanted);
   here.click(here.named("start"));
-  QTRY_COMPARE(here.bench().engine().jobs().size(), 1);
-  Job* job = here.bench().engine().jobs().first();
+  QTRY_COMPARE(here.bench().job_queue().jobs().size(), 1);
+  Job* job = here.bench().job_queue().jobs().first();
   QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::failed, patience_ms);
   QVERIFY2(!here.error_of("first_batch").isEmpty(), qPrintable(job->error()));
   QCOMPARE(wanted.last()[0].toString(), QString("schedule"));
@@ -379,7 +380,7 @@ void TestDraft::memory_is_predicted_without_running_anything() {
   here.bench().propose_run(spec);
   QTRY_COMPARE(here.fact("steps"), QString("40"));
   QTRY_VERIFY_WITH_TIMEOUT(!here.fact("predicted peak").isEmpty(), patience_ms);
-  QVERIFY(here.bench().engine().jobs().isEmpty());
+  QVERIFY(here.bench().job_queue().jobs().isEmpty());
   QVERIFY(!here.named("predict")->isVisible());
   QCOMPARE(here.fact("largest batch"), QString("94"));
   QVERIFY(here.fact("largest batch runs as").startsWith("2 × "));
@@ -417,7 +418,7 @@ void TestDraft::the_first_batch_is_what_a_search_answered() {
   // Where no search asked the same, the safe size by what is predicted.
   spec.max_batch.reset();
   spec.batch.kind = run::BatchChoice::Kind::safe;
-  Job* prediction = here.bench().engine().predict(spec);
+  Job* prediction = here.bench().job_queue().predict(spec);
   QTRY_COMPARE_WITH_TIMEOUT(prediction->state(), Job::State::done, patience_ms);
   here.bench().propose_run(spec);
   const std::int64_t safe = here.field("first_batch")->text().toInt();
@@ -473,8 +474,8 @@ void TestDraft::the_draft_is_started_and_copied() {
   // Typed and not entered: it is what is started.
   here.type("schedule", "step:interval=10,increment=16");
   here.click(here.named("start"));
-  QTRY_COMPARE(here.bench().engine().jobs().size(), 1);
-  Job* job = here.bench().engine().jobs().first();
+  QTRY_COMPARE(here.bench().job_queue().jobs().size(), 1);
+  Job* job = here.bench().job_queue().jobs().first();
   QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
   const store::RunReader reader(here.database());
   const auto spec = run::run_spec_from_json(reader.spec_json(1));
@@ -494,7 +495,7 @@ void TestDraft::a_program_is_planned_once_it_was_tested() {
   run::RunSpec spec = runs.loader(four_epochs);
   here.bench().propose_plan(spec);
   QVERIFY(here.page().findChild<EmptyState*>()->isVisible()); // nothing is known of it yet
-  const Job* tested = here.bench().engine().try_out(spec);
+  const Job* tested = here.bench().job_queue().try_out(spec);
   QTRY_COMPARE_WITH_TIMEOUT(tested->state(), Job::State::done, patience_ms);
   here.bench().propose_plan(spec);
   run::RunSpec same;
@@ -513,7 +514,7 @@ void TestDraft::a_program_is_planned_once_it_was_tested() {
   QTRY_COMPARE(here.fact("steps"), number(plan.steps));
   here.keep_picture("program-draft");
   here.click(here.named("start"));
-  const Job* job = here.bench().engine().jobs().last();
+  const Job* job = here.bench().job_queue().jobs().last();
   QTRY_VERIFY_WITH_TIMEOUT(job->over(), patience_ms);
   QCOMPARE(job->error(), QString());
   const store::RunReader reader(here.database());
@@ -575,7 +576,7 @@ while True:
     loader.fetch()
     run.step(loss=1)
 )");
-  const Job* tested = here.bench().engine().try_out(spec);
+  const Job* tested = here.bench().job_queue().try_out(spec);
   QTRY_COMPARE_WITH_TIMEOUT(tested->state(), Job::State::done, patience_ms);
   here.bench().propose_plan(spec);
   QTRY_VERIFY(here.texts("cards").contains("drawn up to step 189"));

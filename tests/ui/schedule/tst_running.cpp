@@ -3,6 +3,7 @@
 #include <QSignalSpy>
 
 #include "core/base/json.h"
+#include "core/store/run_reader.h"
 #include "test_events.h"
 #include "test_program.h"
 #include "tests/core/program/program_runs.h"
@@ -478,7 +479,7 @@ while True:
   const auto& sizes = here.run()->history()->find("batch")->values;
   QCOMPARE(sizes[static_cast<std::size_t>(undone - 1)], 16.0 + 16.0 * static_cast<double>((undone - 1) / 50));
   here.run()->stop();
-  QTRY_VERIFY_WITH_TIMEOUT(here.bench().engine().idle(), patience_ms);
+  QTRY_VERIFY_WITH_TIMEOUT(here.bench().job_queue().idle(), patience_ms);
 }
 
 BATCHSCOPE_TEST(TestRunning)

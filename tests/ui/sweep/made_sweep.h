@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "core/run/run_start.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "core/store/sweep_queue.h"
 #include "core/sweep/settings_key.h"
 #include "core/sweep/sweep.h"

@@ -5,6 +5,7 @@
 #include <QTableView>
 
 #include "core/compare/answer.h"
+#include "core/store/run_reader.h"
 #include "made_sweep.h"
 #include "test_program.h"
 #include "ui/page_test.h"
@@ -54,7 +55,7 @@ public:
           texts << model.index(row, column).data().toString();
     return texts;
   }
-  Job* job() { return bench().engine().jobs().last(); }
+  Job* job() { return bench().job_queue().jobs().last(); }
   std::string cli_answer(std::int64_t sweep) {
     const store::RunReader reader(database());
     const compare::Comparison comparison(compare::read_runs(reader, reader.runs_of_sweep(sweep)));
@@ -97,10 +98,10 @@ void TestSweepPage::an_empty_page_says_what_will_be_here_and_begins_a_plan() {
 void TestSweepPage::a_plan_shows_its_runs_while_values_are_typed() {
   SweepHere here;
   here.plan(small_sweep("16,32"));
-  QTRY_VERIFY_WITH_TIMEOUT(here.view().runs.size() == 2 && here.view().runs[1].outlook.peak_bytes, patience_ms);
+  QTRY_VERIFY_WITH_TIMEOUT(here.view().runs.size() == 2 && here.view().runs[1].prediction.peak_bytes, patience_ms);
   QTest::keyClicks(here.input("batch"), "64, 8000000");
-  QTRY_VERIFY_WITH_TIMEOUT(here.view().runs.size() == 4 && here.view().runs[2].outlook.peak_bytes, patience_ms);
-  QVERIFY(!here.view().runs[3].outlook.problem.empty());
+  QTRY_VERIFY_WITH_TIMEOUT(here.view().runs.size() == 4 && here.view().runs[2].prediction.peak_bytes, patience_ms);
+  QVERIFY(!here.view().runs[3].prediction.problem.empty());
   QVERIFY(here.answer().startsWith("4 runs"));
   QVERIFY2(here.answer().contains("1 cannot run"), qPrintable(here.answer()));
   QVERIFY(here.column("Status")[3].contains("8000000") || here.column("Status")[3].contains("8,000,000"));
@@ -129,7 +130,7 @@ void TestSweepPage::a_plan_becomes_a_sweep_that_ends_on_the_answer() {
   here.plan(small_sweep("16,32", 8, 2));
   QTRY_VERIFY_WITH_TIMEOUT(here.main().isEnabled(), patience_ms);
   QTest::keyClick(&here.page(), Qt::Key_Return, Qt::ControlModifier);
-  QCOMPARE(here.bench().engine().jobs().size(), 1);
+  QCOMPARE(here.bench().job_queue().jobs().size(), 1);
   QCOMPARE(wanted.last().first().toString(), QString("sweep"));
   QTRY_VERIFY_WITH_TIMEOUT(here.page().shown().has_value(), patience_ms);
   QTRY_COMPARE_WITH_TIMEOUT(here.job()->state(), Job::State::done, patience_ms);

@@ -73,11 +73,11 @@ private Q_SLOTS:
     SweepRunModel model(theme);
     const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
     const auto content = std::make_shared<const SweepContent>(content_of(grid_spec("8,512", "", 1)));
-    auto outlooks = std::make_shared<Outlooks>(2);
-    (*outlooks)[0].peak_bytes = 8'000'000;
-    (*outlooks)[1].peak_bytes = 512'000'000;
-    (*outlooks)[1].fits = false;
-    model.show_sweep(view_of(content, outlooks, {}), Metric::accuracy);
+    auto predictions = std::make_shared<RunPredictions>(2);
+    (*predictions)[0].peak_bytes = 8'000'000;
+    (*predictions)[1].peak_bytes = 512'000'000;
+    (*predictions)[1].fits = false;
+    model.show_sweep(view_of(content, predictions, {}), Metric::accuracy);
     QCOMPARE(column_of(model, "#"), QStringList({"1", "2"}));
     QCOMPARE(column_of(model, "Peak MB"), QStringList({"8.0", "512.0"}));
     QCOMPARE(column_of(model, "Status"), QStringList({"fits", "will not fit"}));

@@ -2,7 +2,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 #include "test_program.h"
 #include "ui/plan/planner.h"
 #include "ui/workbench_test.h"
@@ -36,7 +36,7 @@ const store::RunRow* row_of(RunDatabase& database, std::int64_t id) {
 void TestAllAtOnce::a_run_is_steered_while_all_else_goes_on() {
   const QTemporaryDir folder;
   WorkbenchHere bench;
-  Planner planner(bench->engine().data());
+  Planner planner(bench->job_queue().data());
   QSignalSpy planned(&planner, &Planner::planned);
   Job* job = bench->start_run(small_run(1'000'000));
   QTRY_VERIFY_WITH_TIMEOUT(bench->current() != nullptr && bench->current()->steps() > 10, patience_ms);

@@ -10,6 +10,7 @@
 #include <QStatusBar>
 #include <QTest>
 
+#include "core/store/run_reader.h"
 #include "core/store/run_store.h"
 #include "test_program.h"
 #include "tests/core/store/store_test.h"
@@ -73,7 +74,7 @@ private Q_SLOTS:
   }
 
   void aWaitingJobIsCancelledInTheStrip() {
-    Job* job = here_->bench().engine().train(WindowHere::small_run(1'000'000));
+    Job* job = here_->bench().job_queue().train(WindowHere::small_run(1'000'000));
     auto* strip = window().findChild<WorkStrip*>();
     auto* cancel = strip->findChild<QPushButton*>();
     QVERIFY(cancel->isVisible());
@@ -92,7 +93,7 @@ private Q_SLOTS:
     QVERIFY(window().isVisible());
     QVERIFY(here_->banner().text().startsWith("Stopping"));
     QTRY_VERIFY_WITH_TIMEOUT(!window().isVisible(), patience_ms);
-    QVERIFY(here_->bench().engine().idle());
+    QVERIFY(here_->bench().job_queue().idle());
     const auto run = stored_run();
     QCOMPARE(run.outcome.status, telemetry::RunStatus::stopped);
     QVERIFY(run.outcome.steps > 0);
@@ -154,7 +155,7 @@ private Q_SLOTS:
 
   void anInterruptClosesWithoutAsking() {
     begin_long_run();
-    Job* waiting = here_->bench().engine().train(WindowHere::small_run(1'000'000));
+    Job* waiting = here_->bench().job_queue().train(WindowHere::small_run(1'000'000));
     window().close_without_asking();
     window().close_without_asking();
     QVERIFY(question() == nullptr);
@@ -176,7 +177,7 @@ private Q_SLOTS:
     auto* strip = window().findChild<WorkStrip*>();
     QVERIFY(!strip->isVisible());
     begin_long_run();
-    Job* waiting = here_->bench().engine().train(WindowHere::small_run(1'000'000));
+    Job* waiting = here_->bench().job_queue().train(WindowHere::small_run(1'000'000));
     QVERIFY(strip->isVisible());
     QVERIFY(says(*strip, "small"));
     QVERIFY(says(*strip, "1 more queued"));
@@ -255,7 +256,7 @@ private:
   }
   void stop() {
     job_->cancel();
-    QTRY_VERIFY_WITH_TIMEOUT(here_->bench().engine().idle(), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here_->bench().job_queue().idle(), patience_ms);
   }
   store::RunRow stored_run() { return store::RunReader(here_->database()).list().front(); }
 

@@ -11,6 +11,7 @@
 #include <QTest>
 #include <QUrl>
 
+#include "core/store/run_reader.h"
 #include "test_program.h"
 #include "ui/window/import_dialog.h"
 #include "ui/window/pages.h"

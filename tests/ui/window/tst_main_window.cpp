@@ -346,7 +346,7 @@ private Q_SLOTS:
     QCOMPARE(stored->text(), QString("All saved"));
     QVERIFY2(stored->toolTip().startsWith("0 records saved"), qPrintable(stored->toolTip()));
     QVERIFY2(stored->toolTip().endsWith(", 0 waiting"), qPrintable(stored->toolTip()));
-    here_->bench().engine().load_library();
+    here_->bench().job_queue().load_library();
     QTRY_VERIFY_WITH_TIMEOUT(texts().contains("thread"), patience_ms);
     Job* job = here_->bench().start_run(WindowHere::small_run(40));
     QVERIFY(shows(1)); // a run leads to its page

@@ -2,7 +2,7 @@
 #include <QTimer>
 
 #include "core/search/run_search.h"
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 #include "test_program.h"
 #include "tests/core/program/program_runs.h"
 #include "ui/live/live_page.h"
@@ -41,7 +41,7 @@ private Q_SLOTS:
     const SpecForm& form = fill_in(here, "sh -c 'test {batch} -le 12 || { echo MemoryError; exit 1; }'");
     here.click("Find the batch size first");
     QCOMPARE(here.window().shown_page(), QString("find"));
-    QTRY_VERIFY_WITH_TIMEOUT(here.bench().engine().idle(), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench().job_queue().idle(), patience_ms);
     QTRY_VERIFY_WITH_TIMEOUT(here.says("Result"), patience_ms);
     QCOMPARE(here.window().findChild<QLabel*>("largest")->text(), QString("12"));
     here.window().findChild<QPushButton*>("edit-largest")->click();
@@ -50,7 +50,7 @@ private Q_SLOTS:
     QVERIFY(here.says("{batch} becomes 12"));
     here.click("Start");
     QTRY_VERIFY_WITH_TIMEOUT(here.run() && here.run()->status() == "finished", patience_ms);
-    QTRY_VERIFY_WITH_TIMEOUT(here.bench().engine().idle(), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench().job_queue().idle(), patience_ms);
     const auto spec = run::stored_spec(store::RunReader(here.database()).spec_json(1));
     QVERIFY(spec);
     QCOMPARE(spec->batch.number, 12);
@@ -60,12 +60,12 @@ private Q_SLOTS:
     AllPages here;
     fill_in(here, "sh -c 'test {batch} -lt 16 || exec sleep 600'");
     here.click("Find the batch size first");
-    Job* job = here.bench().engine().jobs().front();
+    Job* job = here.bench().job_queue().jobs().front();
     QTRY_VERIFY_WITH_TIMEOUT(!job->probes().empty(), patience_ms);
     QTRY_VERIFY_WITH_TIMEOUT(here.says("fits"), patience_ms);
     QVERIFY(here.says("largest so far"));
     here.click("Stop search");
-    QTRY_VERIFY_WITH_TIMEOUT(here.bench().engine().idle(), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench().job_queue().idle(), patience_ms);
     QCOMPARE(job->state(), Job::State::cancelled);
     QTRY_VERIFY_WITH_TIMEOUT(here.says("The search was stopped; "), patience_ms);
     QVERIFY(job->stored_search());
@@ -102,7 +102,7 @@ private Q_SLOTS:
     since.start();
     whole.start();
     turn.start(1);
-    QTRY_VERIFY_WITH_TIMEOUT(here.bench().engine().idle() && here.run() && !here.run()->running(), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench().job_queue().idle() && here.run() && !here.run()->running(), patience_ms);
     QCOMPARE(here.run()->status(), QString("finished"));
     QVERIFY(here.run()->steps() >= 1);
     QTRY_VERIFY_WITH_TIMEOUT(output.document()->lastBlock().text().endsWith("loss=0.5"), patience_ms);

@@ -190,7 +190,7 @@ private Q_SLOTS:
   void spaceOnLivePausesWhateverWasDoneBefore() {
     // A search, so that Find has an answer and buttons for it.
     run::RunSpec spec = small_run(1'000'000);
-    Job* search = bench_->engine().find({.spec = spec});
+    Job* search = bench_->job_queue().find({.spec = spec});
     QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::done, patience_ms);
     QTest::keyClick(window_.get(), Qt::Key_3, Qt::ControlModifier);
     // A run from the form, by keys alone.
@@ -205,8 +205,8 @@ private Q_SLOTS:
              focus ? qPrintable(QString(focus->metaObject()->className()) + " " + focus->objectName()) : "nothing");
     QTest::keyClick(focus, Qt::Key_Space);
     QTRY_VERIFY_WITH_TIMEOUT(bench_->current()->paused(), patience_ms);
-    bench_->engine().cancel_all();
-    QTRY_VERIFY_WITH_TIMEOUT(bench_->engine().idle(), patience_ms);
+    bench_->job_queue().cancel_all();
+    QTRY_VERIFY_WITH_TIMEOUT(bench_->job_queue().idle(), patience_ms);
   }
 
   // Any other opener of these files takes the locks away that keep other programs from removing what is written.

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "core/checkpoint/folder.h"
-#include "core/store/run_store.h"
+#include "core/store/run_reader.h"
 #include "test_events.h"
 #include "test_program.h"
 #include "tests/core/program/program_runs.h"
@@ -40,7 +40,7 @@ void expect_every_step(const OpenRun& run) {
 
 void stop(AllPages& here) {
   here.click("Stop run");
-  QTRY_VERIFY_WITH_TIMEOUT(here.bench().engine().idle(), patience_ms);
+  QTRY_VERIFY_WITH_TIMEOUT(here.bench().job_queue().idle(), patience_ms);
 }
 
 } // namespace
@@ -112,7 +112,7 @@ while not os.path.exists(os.path.join(sys.argv[1], "finish")):
     QTRY_VERIFY_WITH_TIMEOUT(here.run() && here.run()->running() && here.run()->steps() > stored + 50, patience_ms);
     runs.allow("finish");
     QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("finished"), patience_ms);
-    QTRY_VERIFY_WITH_TIMEOUT(here.bench().engine().idle(), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench().job_queue().idle(), patience_ms);
     expect_every_step(*here.run());
     here.select_run(1);
     QVERIFY2(!resume->isEnabled(), qPrintable(resume->toolTip()));
@@ -124,7 +124,7 @@ while not os.path.exists(os.path.join(sys.argv[1], "finish")):
     run::RunSpec spec = runs.command({"sh", "-c", "exit 3"});
     spec.name = "mine";
     here.bench().start_run(spec);
-    QTRY_VERIFY_WITH_TIMEOUT(here.bench().engine().idle(), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench().job_queue().idle(), patience_ms);
     here.select_run(1);
     const QAction* resume = here.command_of_page("Resume run");
     QTRY_VERIFY2_WITH_TIMEOUT(resume->toolTip().contains("Train it again"), qPrintable(resume->toolTip()), patience_ms);

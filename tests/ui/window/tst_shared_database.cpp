@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "core/store/run_store.h"
+#include "core/store/run_row.h"
 #include "test_program.h"
 #include "ui/window/window_test.h"
 
@@ -83,7 +83,7 @@ private Q_SLOTS:
 private:
   void train() {
     here_->bench().start_run(WindowHere::small_run(20));
-    QTRY_VERIFY_WITH_TIMEOUT(here_->bench().engine().idle(), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here_->bench().job_queue().idle(), patience_ms);
   }
 
   void show_and_close_the_dialog() {

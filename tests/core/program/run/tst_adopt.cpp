@@ -2,6 +2,8 @@
 
 #include "core/base/error.h"
 #include "core/base/process_file.h"
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "test_program.h"
 #include "tests/core/program/program_kills.h"
 

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/program/protocol/link.h"
+#include "core/store/run_reader.h"
 #include "core/telemetry/message.h"
 #include "test_program.h"
 #include "tests/core/program/program_runs.h"

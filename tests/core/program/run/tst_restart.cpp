@@ -1,4 +1,5 @@
 #include "core/job/run_program.h"
+#include "core/store/run_store.h"
 
 #include <QTest>
 

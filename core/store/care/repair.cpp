@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include "core/base/error.h"
+#include "core/store/care/care.h"
+#include "core/store/care/detail/rescue.h"
+#include "core/store/detail/check.h"
+#include "core/store/detail/open_database.h"
+#include "core/store/file/detail/database.h"
+#include "core/store/file/detail/database_copy.h"
+#include "core/store/file/detail/database_files.h"
+#include "core/store/file/detail/ledger.h"
+#include "core/store/file/detail/row_checks.h"
+#include "core/store/file/detail/system_calls.h"
+#include "core/store/run_store.h"
+
+namespace batchscope::store {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The damaged database, locked against other writers. Not opened like others: its first page may be damaged, too.
+SQLite::Database open_damaged(const fs::path& file) {
+  constexpr int patience_ms = 5000;
+  try {
+    SQLite::Database old(file.string(), SQLite::OPEN_READWRITE, patience_ms);
+    old.exec("PRAGMA trusted_schema = OFF; BEGIN IMMEDIATE");
+    if (!detail::checked_tables(old).empty())
+      return old;
+  } catch (const SQLite::Exception& exception) {
+    if (!detail::is_damage(exception))
+      throw;
+  }
+  throw Error(Error::Kind::failed, fmt::format("{}: nothing in it can be read; restore a backup", file.string()));
+}
+
+void forget(const fs::path& backup) {
+  std::error_code none;
+  fs::remove(backup, none);
+  fs::remove(detail::log_of(backup), none);
+}
+
+/// With the log, which may hold what the file does not have yet.
+fs::path keep_damaged(const fs::path& file) {
+  const fs::path backup = detail::free_name(file.string() + ".damaged");
+  try {
+    fs::copy_file(file, backup);
+    if (fs::exists(detail::log_of(file)) && fs::file_size(detail::log_of(file)) > 0)
+      fs::copy_file(detail::log_of(file), detail::log_of(backup));
+    detail::sync_to_disk(backup);
+    return backup;
+  } catch (const fs::filesystem_error& error) {
+    forget(backup);
+    throw Error(Error::Kind::failed,
+                fmt::format("{}: cannot be written ({}); free some space, or check the disk, and try again",
+                            backup.string(), error.code().message()));
+  }
+}
+
+/// Removes a file that was not finished.
+class Unfinished {
+public:
+  explicit Unfinished(fs::path file) : file_(std::move(file)) {}
+  ~Unfinished() {
+    std::error_code none;
+    for (const char* ending : {"", "-wal", "-shm", "-ledger"})
+      fs::remove(file_.string() + ending, none);
+  }
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+
+private:
+  const fs::path file_;
+};
+
+/// Writes the new database; returns what is lost.
+std::vector<std::string> write_fresh(SQLite::Database& old, const fs::path& file) {
+  SQLite::Database fresh = detail::open_for_writing(file);
+  fresh.exec("PRAGMA synchronous = OFF"); // it is written to the disk when it is complete
+  auto lost = detail::rescue(old, fresh);
+  if (const auto damage = detail::check(fresh); !damage.empty())
+    throw Error(Error::Kind::failed, fmt::format("{}: could not be repaired: {}", file.string(), damage.front()));
+  return lost;
+}
+
+/// Runs that are missing, as the ledger says, are lost now.
+void take_stock(const fs::path& file, RepairReport& report) {
+  SQLite::Database database = detail::open_for_reading(file);
+  auto missing = detail::missing_runs(database, file);
+  if (!missing.empty())
+    missing.pop_back(); // what else could be done
+  report.lost.insert(report.lost.end(), missing.begin(), missing.end());
+  const auto runs = detail::stored_runs(database);
+  report.runs = static_cast<std::int64_t>(runs.size());
+  detail::Ledger(file, database.execAndGet("SELECT uid FROM identity").getString()).replace(runs);
+}
+
+} // namespace
+
+RepairReport repair(const fs::path& file) {
+  if (!fs::is_regular_file(file))
+    throw input_error(file.string() + ": no such run database");
+  if (const std::string why = why_read_only(file); !why.empty())
+    throw input_error(why);
+  detail::replace_system_calls();
+  return detail::guarded(file, [&] {
+    RepairReport report;
+    SQLite::Database old = open_damaged(file);
+    detail::add_check_function(old);
+    report.backup = keep_damaged(file);
+    const fs::path unfinished = detail::free_name(file.string() + ".repairing");
+    const Unfinished remover(unfinished);
+    try {
+      report.lost = write_fresh(old, unfinished);
+    } catch (const SQLite::Exception& exception) {
+      forget(report.backup);                        // the file itself is as it was
+      if (exception.getErrorCode() == SQLITE_ERROR) // a query of what should be there
+        throw Error(
+            Error::Kind::failed,
+            fmt::format("{}: its schema is damaged, and nothing in it can be read; restore a backup", file.string()));
+      throw;
+    } catch (const std::exception&) {
+      forget(report.backup);
+      throw;
+    }
+    fs::permissions(unfinished, fs::status(file).permissions());
+    detail::sync_to_disk(unfinished);
+    detail::close_without_checkpoint(old);
+    // The old log would be taken for the new file's; what it holds is in the backup and in the new file.
+    std::error_code none;
+    fs::remove(detail::log_of(file), none);
+    fs::remove(detail::index_of(file), none);
+    fs::rename(unfinished, file);
+    detail::sync_to_disk(file);
+    take_stock(file, report);
+    return report;
+  });
+}
+
+} // namespace batchscope::store
