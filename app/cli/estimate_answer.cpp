@@ -166,7 +166,7 @@ void print_answer(const Json& answer, std::int64_t batch, const std::optional<Ta
   if (answer.contains("measured_bytes"))
     rows.emplace_back("measured", bytes_text(answer["measured_bytes"]));
   const bool dry = answer["method"] == "dry-run" || answer.contains("dry_run");
-  rows.emplace_back("method", method_text(answer, dry, target) + "; see README, \"Will it fit?\"");
+  rows.emplace_back("method", method_text(answer, dry, target) + "; see docs/fit.md");
   if (target && dry && !target->name.empty())
     rows.emplace_back("not included", estimate::not_included_text(*target));
   print(facts(rows));

@@ -1,7 +1,7 @@
 """What watching a training costs the training: BatchScope beside W&B (offline), TensorBoard and MLflow (two stores).
 
 One PyTorch loop, a small network with AdamW, trains with steps of about 5 and 60 ms; after each step twelve numbers go
-to one of them. With BatchScope the loop is that of the README, level 3: run.loader, run.backward and run.step, under a
+to one of them. With BatchScope the loop is that of docs/own-training.md: run.loader, run.backward and run.step, under a
 real `batchscope-cli run` which stores every step; memory readings and the look for orders are part of it, and so are
 its own sizes of the step. "unchanged loop" is the plain loop itself, attached to by `--attach auto`. The others get the
 same numbers by their own calls, flushed as they think best.

@@ -1,7 +1,7 @@
 // Writes every page of the window, filled with real runs, light and dark, into a folder:
 // batchscope_screenshots FOLDER SUFFIX [PART...]. The scale is that of QT_SCALE_FACTOR. Parts: import, programs,
-// loop (needs the Python named by BATCHSCOPE_TEST_PYTHON), answers and networks; without one, all. The README has
-// the light ones of live, find-goal, sweep-answer, compare-answer and own-training.
+// loop (needs the Python named by BATCHSCOPE_TEST_PYTHON), answers and networks; without one, all. The README and
+// the pages of docs have the light ones of live, find-goal, sweep-answer, compare-answer and own-training.
 #include <QApplication>
 #include <QComboBox>
 #include <QDir>

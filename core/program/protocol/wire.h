@@ -46,7 +46,7 @@ struct Hello {
   std::set<std::string> can;
 };
 
-/// What works on a program (the levels of the README): 1 it reports, 2 its batch size can change, 3 it also splits a
+/// What works on a program (its level, docs/glossary.md): 1 it reports, 2 its batch size can change, 3 it also splits a
 /// step that runs out of memory.
 int level_of(const Hello& hello);
 /// Whether a batch size that comes with the answer to its hello holds, if not for ever: a program of level 1 may take
