@@ -1,6 +1,6 @@
 # A thin layer over the CMake presets (CMakePresets.json) and scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-python test-pretended-gpu test-gpu build setup bench science soak screenshots install uninstall format lint clean
+.PHONY: help run test test-python test-pretended-gpu test-gpu build setup bench science soak docs reference screenshots install uninstall format lint clean
 
 export JOBS ?= $(shell nproc)
 # Tests wait much of their time, for processes and for what a thread reports.
@@ -22,6 +22,7 @@ help:
 	@echo 'make science  measure on Fashion-MNIST what is said about batch sizes (about an hour): build/science'
 	@echo 'make soak     run the long tests'
 	@echo 'make screenshots  save pictures of every page into build/screenshots; with BATCHSCOPE_TEST_PYTHON also of a Trainer'
+	@echo 'make docs     the manual as HTML: build/docs;  make reference  write docs/reference.md anew'
 	@echo 'make install  install into PREFIX (default $(PREFIX), prefixed by DESTDIR);  make uninstall  remove'
 	@echo 'make format   run clang-format, sort imports;  make lint  check with clang-format, clang-tidy, ruff and mypy'
 	@echo 'make clean    remove build/'
@@ -65,7 +66,14 @@ test-gpu: build
 test-packages:
 	@scripts/setup-test-python
 
-install: build
+docs: build
+	@scripts/setup-packages docs
+	sphinx-build -q -W --keep-going -d build/docs-cache docs build/docs
+
+reference: build
+	build/bin/batchscope-cli reference > docs/reference.md
+
+install: docs
 	@scripts/install install "$(PREFIX)"
 
 uninstall:

@@ -16,6 +16,7 @@ if(TARGET batchscope_pretended_gpu) # with links to it
     USE_SOURCE_PERMISSIONS)
 endif()
 install(DIRECTORY "${resources}/demo" "${resources}/cards" "${resources}/advice" DESTINATION share/batchscope)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/build/docs/" DESTINATION share/doc/batchscope OPTIONAL) # by `make docs`
 install(FILES "${resources}/desktop/batchscope.desktop" DESTINATION share/applications)
 install(FILES "${resources}/desktop/batchscope.metainfo.xml" DESTINATION share/metainfo)
 install(FILES "${resources}/desktop/batchscope.xml" DESTINATION share/mime/packages)

@@ -73,5 +73,6 @@ Verb add_estimate(CLI::App& program);
 Verb add_rescale(CLI::App& program);
 Verb add_snippet(CLI::App& program);
 Verb add_advise(CLI::App& program);
+Verb add_reference(CLI::App& program);
 
 } // namespace batchscope::cli

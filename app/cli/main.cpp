@@ -54,13 +54,14 @@ int run(int argc, const char* const* argv) {
   auto* quiet = add_switch(program, "--quiet", "Do not print progress");
 
   const std::vector<Verb> verbs{
-      add_plan(program),    add_find(program),    add_train(program),  add_run(program),
-      add_watch(program),   add_steer(program),   add_sweep(program),  add_list(program),
-      add_compare(program), add_show(program),    add_export(program), add_import(program),
-      add_rename(program),  add_note(program),    add_tag(program),    add_delete(program),
-      add_restore(program), add_purge(program),   add_backup(program), add_merge(program),
-      add_prune(program),   add_check(program),   add_demo(program),   add_estimate(program),
-      add_rescale(program), add_snippet(program), add_advise(program), add_python_client(program)};
+      add_plan(program),     add_find(program),    add_train(program),  add_run(program),
+      add_watch(program),    add_steer(program),   add_sweep(program),  add_list(program),
+      add_compare(program),  add_show(program),    add_export(program), add_import(program),
+      add_rename(program),   add_note(program),    add_tag(program),    add_delete(program),
+      add_restore(program),  add_purge(program),   add_backup(program), add_merge(program),
+      add_prune(program),    add_check(program),   add_demo(program),   add_estimate(program),
+      add_rescale(program),  add_snippet(program), add_advise(program), add_python_client(program),
+      add_reference(program)};
   const int before_command = arguments_before_command(argc, argv);
   if (parse(program, before_command, argv)) {
     finish_output();

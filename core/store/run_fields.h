@@ -19,6 +19,7 @@ struct RunField {
   std::function<std::optional<std::string>(const RunRow&)> text{}; ///< empty for a number
   std::function<std::vector<std::string>(const RunRow&)> texts{};  ///< only of a list of texts
   std::function<Json(const RunRow&)> json{};                       ///< null for none
+  std::string help{};                                              ///< a sentence without a full stop
   std::string short_name{};                                        ///< also accepted by filters; empty: none
 };
 

@@ -15,46 +15,51 @@ namespace batchscope::telemetry {
 namespace {
 
 template <typename Body> struct Kind;
-#define KIND(Body, text)                                                                                               \
-  template <> struct Kind<Body> { static inline const std::string name = text; };
-KIND(ValuesOnly, "")
-KIND(Evaluation, "evaluation")
-KIND(OutOfMemory, "oom")
-KIND(ScheduleEdit, "edit")
-KIND(SharesEdit, "shares")
-KIND(BudgetChange, "budget")
-KIND(Clamp, "clamp")
-KIND(ScheduleProblem, "schedule-problem")
-KIND(StatusChange, "status")
-KIND(CheckpointWritten, "checkpoint")
-KIND(WeightsWritten, "weights")
-KIND(Resumed, "resumed")
-KIND(ProgramConnected, "program")
-KIND(ProgramLevel, "level")
-KIND(Watched, "watched")
-KIND(ProgramExit, "exit")
-KIND(ProgramOutput, "output")
-KIND(ProgramBye, "bye")
-KIND(ProtocolFault, "protocol")
-KIND(SecondProgram, "second")
-KIND(Silent, "silent")
-KIND(NotFollowed, "not-followed")
-KIND(TimeOver, "time-over")
-KIND(NoBye, "no-bye")
-KIND(LeftBehind, "left-behind")
-KIND(Unread, "unread")
-KIND(Late, "late")
-KIND(Lost, "lost")
-KIND(Lint, "lint")
-KIND(Retry, "retry")
-KIND(LossScale, "loss-scale")
-KIND(RateBySteps, "rate-by-steps")
-KIND(SchedulerFollows, "scheduler")
-KIND(Differs, "differs")
-KIND(SplitLoss, "split")
-KIND(GrowingMemory, "growing")
-KIND(BudgetNotKept, "budget-not-kept")
-KIND(ProbeResult, "probe")
+#define KIND(Body, text, about)                                                                                        \
+  template <> struct Kind<Body> {                                                                                      \
+    static inline const std::string name = text;                                                                       \
+    static constexpr const char* help = about;                                                                         \
+  };
+KIND(ValuesOnly, "", "")
+KIND(Evaluation, "evaluation", "scores on the validation examples")
+KIND(OutOfMemory, "oom", "a request for memory was refused, and what was done about it")
+KIND(ScheduleEdit, "edit", "the schedule was changed, or the change was refused")
+KIND(SharesEdit, "shares", "the shares of the data streams were changed, or the change was refused")
+KIND(BudgetChange, "budget", "the memory budget was changed, or the change was refused")
+KIND(Clamp, "clamp", "another size was taken than was asked for")
+KIND(ScheduleProblem, "schedule-problem", "the schedule gave no size; the batch stays as it is")
+KIND(StatusChange, "status", "the run was paused, continued or stopped")
+KIND(CheckpointWritten, "checkpoint", "a checkpoint was written, or could not be")
+KIND(WeightsWritten, "weights", "the weights were written at the end of the run")
+KIND(Resumed, "resumed", "the run goes on from a checkpoint")
+KIND(ProgramConnected, "program", "the program has connected, or says more of itself")
+KIND(ProgramLevel, "level",
+     "what works on the program, if it is less than could be: 1 it only reports, 2 its size can change")
+KIND(Watched, "watched", "the program is watched, but not steered")
+KIND(ProgramExit, "exit", "how the program's process has ended, and what that means for the run")
+KIND(ProgramOutput, "output", "the end of the program's output")
+KIND(ProgramBye, "bye", "the last that the program says of itself")
+KIND(ProtocolFault, "protocol", "a message of the program was not understood")
+KIND(SecondProgram, "second", "a second process has connected under the same rank; it is ignored")
+KIND(Silent, "silent", "the program has not reported a step for a long time")
+KIND(NotFollowed, "not-followed", "the run has a setting that the program does not follow")
+KIND(TimeOver, "time-over", "the program is stopped after the time that the run may take")
+KIND(NoBye, "no-bye", "the program has ended without saying so")
+KIND(LeftBehind, "left-behind", "the program has ended without a step, and left processes behind that ended with it")
+KIND(Unread, "unread", "a series that was to be read from the program's output or files has no value")
+KIND(Late, "late", "an answer of BatchScope has not come in time; the program has gone on with its present size")
+KIND(Lost, "lost", "messages of the program were lost, because its spill file could not be written")
+KIND(Lint, "lint", "something unusual about the program")
+KIND(Retry, "retry", "the same micro batch is tried again, for a reason that has passed")
+KIND(LossScale, "loss-scale", "the gradients of the program are too large by a factor")
+KIND(RateBySteps, "rate-by-steps",
+     "a program's learning-rate schedule goes on counting steps, although they have another size now")
+KIND(SchedulerFollows, "scheduler", "a program's learning-rate scheduler follows something else from now on")
+KIND(Differs, "differs", "a program's step took other examples than were planned")
+KIND(SplitLoss, "split", "how the loss of a split step is put together, and how exactly that was verified")
+KIND(GrowingMemory, "growing", "memory between steps grows from step to step")
+KIND(BudgetNotKept, "budget-not-kept", "the process needs more memory than the budget")
+KIND(ProbeResult, "probe", "a size that the program has tried, as it was asked to")
 #undef KIND
 
 constexpr const char* message_number = "seq";
@@ -126,7 +131,30 @@ std::int64_t take_message_number(UnknownEvent& event) {
   return number;
 }
 
+template <typename Body> EventKind kind_with_fields() {
+  const Json nothing = Json::object();
+  Reading reading(nothing);
+  Body body;
+  fields(reading, body);
+  return {Kind<Body>::name, Kind<Body>::help, reading.asked()};
+}
+
+template <typename... Bodies> std::vector<EventKind> kinds_of(const std::variant<Bodies...>* /*type*/) {
+  std::vector<EventKind> kinds;
+  const auto add = [&]<typename Body>(const Body* /*type*/) {
+    if constexpr (!std::is_same_v<Body, UnknownEvent> && !std::is_same_v<Body, ValuesOnly>)
+      kinds.push_back(kind_with_fields<Body>());
+  };
+  (add(static_cast<const Bodies*>(nullptr)), ...);
+  return kinds;
+}
+
 } // namespace
+
+const std::vector<EventKind>& event_kinds() {
+  static const std::vector<EventKind> kinds = kinds_of(static_cast<const EventBody*>(nullptr));
+  return kinds;
+}
 
 const std::string& kind_of(const EventBody& body) {
   return std::visit(

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/telemetry/events.h"
 
@@ -21,6 +22,15 @@ struct EncodedEvent {
 const std::string& kind_of(const EventBody& body);
 
 EncodedEvent encode(const EventBody& body);
+/// A kind of event, with the names of its fields.
+struct EventKind {
+  std::string name; ///< `oom`
+  std::string help; ///< what has happened
+  std::vector<std::string> fields;
+};
+/// All but those that only carry values, in the order of EventBody.
+const std::vector<EventKind>& event_kinds();
+
 /// Reads also what earlier versions and today's programs wrote. Never throws: an UnknownEvent for a kind that is not
 /// known, and for a detail without what the kind needs.
 EventBody decode(const std::string& kind, const std::string& detail_json);

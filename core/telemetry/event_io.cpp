@@ -1,5 +1,6 @@
 #include "core/telemetry/detail/event_io.h"
 
+#include <algorithm>
 #include <map>
 
 #include "core/telemetry/english.h"
@@ -72,6 +73,8 @@ Reason reason_in(const Json& object) {
 } // namespace
 
 const Json* Reading::take(const char* name, bool (*fits)(const Json&)) {
+  if (std::find(asked_.begin(), asked_.end(), name) == asked_.end())
+    asked_.emplace_back(name);
   const auto found = detail_.find(name);
   if (found == detail_.end() || !fits(*found))
     return nullptr;

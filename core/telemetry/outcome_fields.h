@@ -40,7 +40,7 @@ struct OutcomeField {
   DependsOn of = DependsOn::learning;
   const char* label = nullptr;      ///< in sentences and tables: `peak memory`; null: the name with spaces
   const char* column = nullptr;     ///< over a narrow column, without the unit: `Peak`; null: it is in none
-  const char* help = nullptr;       ///< of that column, a sentence without a full stop
+  const char* help = nullptr;       ///< a sentence without a full stop
   const char* short_name = nullptr; ///< also accepted by filters; null: none
   bool nullable = false;            ///< whether a run may have no value
   bool zero_is_unknown = false;     ///< a run without a value has 0, in its RunOutcome and in the database

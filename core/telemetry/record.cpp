@@ -15,6 +15,7 @@ namespace {
 
 struct Column {
   const char* name;
+  const char* help;
   bool in_csv;
   bool nan_is_unknown; ///< else it is a value
   double (*value)(const StepRecord&);
@@ -39,13 +40,14 @@ template <auto Member> void assign(StepRecord& record, double value) {
     record.*Member = static_cast<std::int64_t>(value);
 }
 
-template <auto Member, std::int64_t Least = 1> constexpr Column column(const char* name, bool in_csv = true) {
-  return {name, in_csv, true, member<Member, Least>, assign<Member>};
+template <auto Member, std::int64_t Least = 1>
+constexpr Column column(const char* name, const char* help, bool in_csv = true) {
+  return {name, help, in_csv, true, member<Member, Least>, assign<Member>};
 }
 
 /// A number that may really be NaN.
-template <auto Member> constexpr Column diverging(const char* name) {
-  return {name, true, false, member<Member, 1>, assign<Member>};
+template <auto Member> constexpr Column diverging(const char* name, const char* help) {
+  return {name, help, true, false, member<Member, 1>, assign<Member>};
 }
 
 constexpr bool not_in_csv = false;
@@ -55,23 +57,25 @@ constexpr bool not_in_csv = false;
 constexpr const char* loss_name = "loss";
 
 constexpr std::array columns{
-    column<&StepRecord::examples_seen>("examples_seen"),
-    column<&StepRecord::epoch_index, 0>("epoch_index", not_in_csv),
-    column<&StepRecord::epoch>("epoch"),
-    column<&StepRecord::train_coverage>("train_coverage"),
-    column<&StepRecord::batch>("batch"),
-    column<&StepRecord::micro_batch>("micro_batch", not_in_csv),
-    column<&StepRecord::micro_batches>("micro_batches", not_in_csv),
-    column<&StepRecord::accumulate>("accumulate"),
-    column<&StepRecord::effective_batch>("effective_batch"),
-    diverging<&StepRecord::loss>(loss_name),
-    column<&StepRecord::learning_rate>("learning_rate"),
-    diverging<&StepRecord::grad_norm>("grad_norm"),
-    column<&StepRecord::seconds>("seconds"),
-    column<&StepRecord::allocated_bytes>("allocated_bytes"),
-    column<&StepRecord::reserved_bytes>("reserved_bytes"),
-    column<&StepRecord::peak_bytes>("peak_bytes"),
-    column<&StepRecord::device_bytes, 0>("device_bytes", not_in_csv),
+    column<&StepRecord::examples_seen>("examples_seen", "examples in the whole run, after the step"),
+    column<&StepRecord::epoch_index, 0>("epoch_index", "epoch that the examples of the step are from, counted from 0",
+                                        not_in_csv),
+    column<&StepRecord::epoch>("epoch", "passes over the training examples"),
+    column<&StepRecord::train_coverage>("train_coverage", "fraction of the epoch that was seen, 0 to 1"),
+    column<&StepRecord::batch>("batch", "batch size of the schedule: examples per rank and accumulation step"),
+    column<&StepRecord::micro_batch>("micro_batch", "largest micro batch that was run", not_in_csv),
+    column<&StepRecord::micro_batches>("micro_batches", "forward and backward passes on this rank", not_in_csv),
+    column<&StepRecord::accumulate>("accumulate", "accumulation steps"),
+    column<&StepRecord::effective_batch>("effective_batch", "examples of the step, over all ranks"),
+    diverging<&StepRecord::loss>(loss_name, "mean loss of the examples (or tokens) of the step"),
+    column<&StepRecord::learning_rate>("learning_rate", "learning rate of the step"),
+    diverging<&StepRecord::grad_norm>("grad_norm", "L2 norm of all gradients, before clipping"),
+    column<&StepRecord::seconds>("seconds", "seconds since the start of the run, without pauses"),
+    column<&StepRecord::allocated_bytes>("allocated_bytes", "bytes in use after the step"),
+    column<&StepRecord::reserved_bytes>("reserved_bytes", "bytes in use and cached after the step"),
+    column<&StepRecord::peak_bytes>("peak_bytes", "highest number of bytes in use during the step"),
+    column<&StepRecord::device_bytes, 0>(
+        "device_bytes", "bytes in use by all processes, as the driver of the GPU reports them", not_in_csv),
 };
 
 } // namespace
@@ -90,12 +94,17 @@ const std::vector<SeriesInfo>& known_series() {
   static const std::vector<SeriesInfo> all = [] {
     std::vector<SeriesInfo> known;
     for (const Column& column : columns)
-      known.push_back({column.name, column.in_csv});
-    known.push_back({"validation_loss", not_in_csv});
-    known.push_back({"validation_accuracy", not_in_csv});
-    known.push_back({evaluation_seconds, not_in_csv});
-    for (const char* name : {noise_scale, disturbed, ran_seconds, waited_seconds})
-      known.push_back({name, not_in_csv});
+      known.push_back({column.name, column.help, column.in_csv});
+    for (const auto& [name, help] : {
+             std::pair("validation_loss", "mean loss of all validation examples"),
+             {"validation_accuracy", "fraction of the validation examples that are classified correctly, 0 to 1"},
+             {evaluation_seconds, "seconds of the evaluation"},
+             {noise_scale, "gradient noise scale, in examples (--noise-every)"},
+             {disturbed, "fraction of the time since the last value that other work on the machine took, 0 to 1"},
+             {ran_seconds, "processor seconds of the training threads since the last value"},
+             {waited_seconds, "seconds that training threads were ready and did not run since the last value"},
+         })
+      known.push_back({name, help, not_in_csv});
     return known;
   }();
   return all;

@@ -9,6 +9,7 @@ namespace batchscope::telemetry {
 /// A recorded series that this program names.
 struct SeriesInfo {
   std::string name;   ///< in the database and in files
+  std::string help;   ///< what it is, with its unit
   bool in_csv = true; ///< whether `export --format csv` always has a column for it
 };
 

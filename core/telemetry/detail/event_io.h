@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "core/base/json.h"
 #include "core/telemetry/detail/legacy_events.h"
@@ -69,7 +70,10 @@ public:
   void reason(const char* name, std::optional<Reason>& value);
   void json(const char* name, std::string& object_json);
   /// A field that is written for people and earlier versions only.
-  template <typename Make> void derived(const char* name, const Make& /*make*/) { read_.insert(name); }
+  template <typename Make> void derived(const char* name, const Make& /*make*/) {
+    read_.insert(name);
+    asked_.emplace_back(name);
+  }
 
   bool has(const char* name) const { return detail_.contains(name); }
   bool was_read(const char* name) const { return read_.contains(name); }
@@ -78,6 +82,8 @@ public:
   bool valid() const { return valid_; }
   /// The fields that were not read.
   Json rest() const;
+  /// All names that were asked for, in their order.
+  const std::vector<std::string>& asked() const { return asked_; }
 
 private:
   const Json* take(const char* name, bool (*fits)(const Json&));
@@ -94,6 +100,7 @@ private:
 
   const Json& detail_;
   std::set<std::string> read_;
+  std::vector<std::string> asked_;
   bool valid_ = true;
 };
 
