@@ -5,7 +5,7 @@ author = "BatchScope"
 extensions = ["myst_parser"]
 exclude_patterns = ["conf.py"]
 # Links to files of the sources outside of this folder lead somewhere only where the sources are.
-suppress_warnings = ["myst.xref_missing", "myst.header"]
+suppress_warnings = ["ref.myst", "myst.xref_missing"]
 myst_heading_anchors = 3
 html_title = "BatchScope"
 html_theme = "alabaster"
