@@ -68,12 +68,14 @@ test-packages:
 
 docs: build
 	@scripts/setup-packages docs
-	sphinx-build -q -W --keep-going -d build/docs-cache docs build/docs
+	sphinx-build -q -d build/docs-cache docs build/docs
 
 reference: build
 	build/bin/batchscope-cli reference > docs/reference.md
 
-install: docs
+install: build
+	@$(MAKE) --no-print-directory docs || \
+	  echo 'Without the manual as HTML, which needs Sphinx with MyST (Debian: python3-myst-parser).'
 	@scripts/install install "$(PREFIX)"
 
 uninstall:

@@ -1,7 +1,7 @@
 #pragma once
 
-// What at least four sources of the window include, parsed once for all its folders. Sources still include what they
-// use. Whole Qt modules take twice as long, for every source that loads the result.
+// Headers that at least four sources of the window include, parsed once for all its folders. Sources still include what
+// they use. Whole Qt modules take twice as long, for every source that loads the result.
 #include <QAction>
 #include <QActionGroup>
 #include <QApplication>

@@ -26,7 +26,7 @@ CLI::Option* add_argument(CLI::App& app, const std::string& name, const std::str
 std::optional<std::string> text_of(const CLI::Option* option);
 std::optional<std::int64_t> integer_of(const CLI::Option* option, std::int64_t lowest = 1,
                                        std::int64_t highest = std::numeric_limits<std::int64_t>::max());
-/// Of a repeatable argument: positive numbers in the order given, each once; empty if it was not given.
+/// Values of a repeatable argument: positive numbers in the order given, each once; empty if it was not given.
 std::vector<std::int64_t> integers_of(const CLI::Option* option);
 std::optional<double> number_of(const CLI::Option* option);
 /// Comma-separated values.

@@ -25,7 +25,7 @@ struct Context {
   std::optional<std::string> db;
   bool json = false;
   bool quiet = false;
-  /// What follows `--`: a training program of the user's own and its arguments. Verbs that start none refuse it.
+  /// The words after `--`: a training program of the user's own and its arguments. Verbs that start none refuse it.
   std::optional<std::vector<std::string>> command = {};
 
   /// `--db`, else the default database; throws Error (input) for an empty text.

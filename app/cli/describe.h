@@ -32,7 +32,7 @@ Json summary_json(const telemetry::RunOutcome& outcome);
 /// The same as text, with the reason why a search chose the first batch, if known.
 std::string summary_text(const telemetry::RunOutcome& outcome, const std::string& batch_reason = {});
 
-/// What memory is used for, in bytes; uses without a byte are left out.
+/// Memory by use, in bytes; uses without a byte are left out.
 Json by_use_json(const std::array<std::uint64_t, telemetry::use_count>& by);
 /// A search as text, from its JSON (see search::to_json()): probes, timings and the three answers.
 std::string search_text(const Json& search, const Palette& palette);

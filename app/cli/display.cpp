@@ -79,7 +79,7 @@ void Display::probe(const search::Probe& probe, std::uint64_t budget_bytes) {
     const double fraction = static_cast<double>(*probe.peak_bytes) / static_cast<double>(budget_bytes);
     if (palette_.terminal())
       text += "  " + bar(fits ? fraction : 1, 20);
-    // What libraries of a program have mapped is in its peak, but not in its budget.
+    // Memory that the libraries of a program have mapped is in its peak, but not in its budget.
     text += fits && fraction > 1 ? fmt::format("  peak {:>9} with libraries, at most {} without",
                                                format_bytes(*probe.peak_bytes), format_bytes(budget_bytes))
                                  : fmt::format("  peak {:>9} of {} ({:.1f} %)", format_bytes(*probe.peak_bytes),
@@ -177,7 +177,7 @@ std::string Display::progress_line(const Running& running) const {
   const std::string budget = running.budget > 0 ? " of " + format_bytes(running.budget) : std::string();
   const std::string left = fraction > 0 ? format_duration(last.seconds * (1 - fraction) / fraction) + " left" : "";
   const double rate = running.clock.examples_per_second();
-  // What matters most first: a narrow terminal cuts the end off. A program may not say all of it.
+  // The most important figures come first: a narrow terminal cuts the end off. A program may not report all of them.
   std::string text = done + left;
   if (rate > 0)
     text += fmt::format("  {} examples/s", format_count(std::llround(rate)));

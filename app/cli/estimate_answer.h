@@ -17,10 +17,10 @@ namespace batchscope::cli {
 /// Parts of the answer of `estimate`, as scripts read them.
 Json json_of(const estimate::Estimate& estimate, std::optional<std::int64_t> max_batch);
 Json json_of(const estimate::Target& target);
-/// What would change the answer, at a batch size.
+/// Changes that would affect the answer, at a batch size.
 Json room_json(std::int64_t batch, const std::vector<estimate::Growth>& growth,
                const std::vector<estimate::Saving>& savings);
-/// Of a dry run with this batch.
+/// Answer of a dry run with this batch.
 Json json_of(const run::MemoryPrediction& prediction, std::int64_t batch, std::optional<std::int64_t> max_batch);
 
 /// Adds the answers by formula and by rule of thumb; by formula is the main one if `main`, else one beside it.

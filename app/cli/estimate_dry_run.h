@@ -19,7 +19,7 @@ struct Subject {
   run::RunSpec with_examples(std::int64_t count) const;
 };
 
-/// What a dry run says.
+/// Answer of a dry run.
 struct DryAnswer {
   run::RunSpec spec;
   run::MemoryPrediction prediction;

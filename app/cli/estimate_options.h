@@ -41,7 +41,7 @@ namespace estimate_limits {
 inline constexpr std::int64_t most = std::int64_t{1} << 40;
 } // namespace estimate_limits
 
-/// What the answer has to fit into; nothing without --for.
+/// Memory that the answer has to fit into; nothing without --for.
 std::optional<estimate::Target> target_of(const EstimateOptions& options);
 
 /// Answers for the numbers of a transformer, or a config.json; returns the exit status.

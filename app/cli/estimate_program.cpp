@@ -56,7 +56,7 @@ std::string curve_table(const Json& answer, const std::optional<estimate::Target
   return text + "an estimate from steps on tensors without data; `find` measures\n";
 }
 
-/// What was used at the peak, by use; uses without a byte are left out.
+/// A size as JSON, with the memory at its peak by use; uses without a byte are left out.
 Json size_json(const search::Probe& probe) {
   const Json by = probe.trace ? by_use_json(predict::MemoryModel::peak_of(*probe.trace).by) : Json(Json::object());
   return {{"batch", probe.batch},

@@ -212,7 +212,7 @@ std::string text_on_card(const Json& json, const std::vector<program::CardSaving
                      estimate::not_included_text(card));
 }
 
-/// Of a program of the user's own, on a card that need not be here; nothing is stored.
+/// Finds the sizes of a program of the user's own, on a card that need not be here; nothing is stored.
 int find_of_program_for(const FindOptions& options, run::RunSpec spec, const Context& context) {
   for (const CLI::Option* other : std::initializer_list<const CLI::Option*>{
            options.capacity, options.goal, options.repeats, options.no_timings, options.evaluation,
@@ -265,7 +265,7 @@ int find_of_program_for(const FindOptions& options, run::RunSpec spec, const Con
   return status_of(result);
 }
 
-/// Of a program of the user's own.
+/// Finds the sizes of a program of the user's own.
 int find_of_program(const FindOptions& options, run::RunSpec spec, const Context& context) {
   if (options.target->count() > 0)
     return find_of_program_for(options, std::move(spec), context);

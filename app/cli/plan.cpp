@@ -36,7 +36,7 @@ struct PlanOptions {
 
 /// Longer plans are written only if --steps is given.
 constexpr double max_steps = 10'000'000;
-/// Of all streams, so that sums stay in range.
+/// Limit of each stream, so that sums over all stay in range.
 constexpr std::int64_t max_stream_examples = 1'000'000'000'000;
 
 std::string steps_text(double steps) {
@@ -44,7 +44,7 @@ std::string steps_text(double steps) {
   return steps < exact ? format_count(std::llround(steps)) : fmt::format("{:.3g}", steps);
 }
 
-/// Of `--examples 1000`, or of several streams: `--examples a=1000,b=200`.
+/// Reads `--examples 1000`, or the examples of several streams: `--examples a=1000,b=200`.
 data::ExampleCounts examples_of(const PlanOptions& options) {
   const std::string text = *text_of(options.examples);
   if (text.find('=') == std::string::npos)

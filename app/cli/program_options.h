@@ -23,7 +23,7 @@ public:
   void apply(run::RunSpec& spec, const std::vector<std::string>& command, const RunOptions& run) const;
   /// The placeholders that have several values.
   std::vector<sweep::Variation> variations() const;
-  /// What the program runs in; never stored.
+  /// Surroundings of the program; never stored.
   program::Surroundings surroundings() const;
   /// Throws Error (input) if one was given, as they mean nothing without a program.
   void refuse_given() const;

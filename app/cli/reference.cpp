@@ -99,7 +99,8 @@ std::string verbs_text(const CLI::App& program) {
 std::string accepted(const run::SpecField& field) {
   if (field.kind == run::SpecField::Kind::choice)
     return fmt::format("{}", fmt::join(field.choices, ", "));
-  return field.range + (field.range.empty() || field.unit.empty() ? "" : " ") + field.unit;
+  const bool ends_with_number = !field.range.empty() && field.range.back() >= '0' && field.range.back() <= '9';
+  return field.range + (ends_with_number && !field.unit.empty() ? ' ' + field.unit : "");
 }
 
 std::string fields_text() {
@@ -183,7 +184,7 @@ std::string texts_text() {
     text += fmt::format("- {}\n", cell(form));
   MarkdownTable schedules({"`--schedule`", "what it is"});
   for (const schedule::ScheduleKind* kind : schedule::schedule_kinds())
-    schedules.add(kind->form, {kind->title});
+    schedules.add(kind->form, {kind->help ? kind->help : kind->title});
   MarkdownTable strategies({"`--strategy`", "how it searches"});
   for (const search::Strategy* strategy : search::strategies())
     strategies.add(strategy->name, {cell(strategy->help)});

@@ -141,7 +141,7 @@ int run_run(const RunVerbOptions& options, const Context& context) {
   return run_and_store(spec, options, context);
 }
 
-/// What options of train mean for a program.
+/// Help of options of train, as they apply to a program.
 const std::map<std::string, std::string>& helps_for_programs() {
   static const std::map<std::string, std::string> helps{
       {"--name", "Name of the run"},

@@ -27,7 +27,7 @@ Json event_json(const telemetry::Event& event) {
   return json;
 }
 
-/// What another program stored need not be JSON; it is then a text.
+/// JSON that another program has stored; as a text if it is none.
 Json stored_json(const std::string& text) {
   Json json = parse_json_or_discard(text);
   return json.is_discarded() ? Json(text) : json;

@@ -27,7 +27,7 @@ struct ShowOptions {
   CLI::Option* search = nullptr;
 };
 
-/// What a program is made with, as it said itself: `learning_rate=5e-05, optimizer=adamw_torch`.
+/// Settings that a program has declared: `learning_rate=5e-05, optimizer=adamw_torch`.
 std::string told_text(const run::ProgramStart& program) {
   std::vector<std::string> told;
   if (const Json settings = parse_json_or_discard(program.settings); settings.is_object())
@@ -36,8 +36,8 @@ std::string told_text(const run::ProgramStart& program) {
   return fmt::format("{}", fmt::join(told, ", "));
 }
 
-/// What was run, for a training program of the user's own with the values that its placeholders had; for one of the
-/// built-in networks the options that differ from the defaults.
+/// Settings of a run: for a training program of the user's own its command, with the values that its placeholders had;
+/// for one of the built-in networks the options that differ from the defaults.
 std::string settings_text(const store::RunRow& row, const run::RunSpec& spec, const run::RunStart& start,
                           const std::string& database) {
   if (!spec.program)

@@ -204,7 +204,7 @@ bool is_paused(const std::vector<telemetry::Event>& events) {
          std::get<telemetry::StatusChange>(last->body).status == telemetry::StatusChange::Status::paused;
 }
 
-/// What an event says about a command: refused or not, and the step from which it applies.
+/// Answer of an event to a command: refused or not, and the step from which it applies.
 struct Answer {
   std::optional<telemetry::Reason> refused;
   std::optional<std::int64_t> applies_from_step;

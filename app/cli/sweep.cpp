@@ -108,7 +108,7 @@ sweep::SweepSpec spec_of(const SweepOptions& options, const Context& context) {
   return spec;
 }
 
-/// What was asked for besides an option that concerns a stored sweep; --resume can add to it.
+/// Refuses other options beside `stored`, which concerns a stored sweep; --resume can add to it.
 void refuse_beside(const CLI::Option* stored, const SweepOptions& options) {
   for (const CLI::Option* option : options.of_spec())
     if (stored != options.resume || !options.can_add(option))
@@ -255,16 +255,19 @@ int run_sweep_verb(const SweepOptions& options, const Context& context) {
     if (std::exchange(task.work.add_missing, false)) // before further workers look for runs
       sweep::enqueue(task.plan, id, store);
     SweepWorkers workers(context.database(), id, task.workers - 1, task.cards);
+    const sweep::SweepPlan plan = task.plan;
     result = sweep::run_sweep(std::move(task.plan), id, store, display, control, task.work);
     if (result.stopped)
       workers.stop();
-    if (!result.left.empty() && task.workers == 1)
-      throw Error(Error::Kind::failed, result.left);
-    if (!result.left.empty())
-      display.say(result.left + "; the other workers make the runs");
+    if (!result.left.empty()) { // the other workers may make its runs, too
+      workers.wait(*control);
+      result.stopped = result.stopped || control->stopping();
+      result.runs = sweep::begun_runs(plan, id, store);
+      if (!result.stopped && !store::RunReader(context.database()).waiting_runs(id).empty())
+        throw Error(Error::Kind::failed, result.left);
+      display.say(result.left);
+    }
   }
-  if (!result.left.empty())
-    result.runs = store::RunReader(context.database()).runs_of_sweep(id);
   print_result(id, result, planned, context);
   if (result.stopped)
     return exit_status::interrupted;

@@ -5,9 +5,9 @@
 
 namespace batchscope::cli {
 
-/// Of the GPUs `cuda:0,cuda:2`, one for each worker of a sweep: the value of visible_devices for each. Where that is
-/// set already, they are numbers within it. Throws Error (input) for another text, and for a GPU that is named twice or
-/// is none of those that are visible.
+/// Values of visible_devices for the GPUs `cuda:0,cuda:2`, one for each worker of a sweep. Where that variable is set
+/// already, the numbers count within it. Throws Error (input) for another text, and for a GPU that is named twice or is
+/// none of those that are visible.
 std::vector<std::string> cards_of_workers(const std::string& devices);
 
 } // namespace batchscope::cli

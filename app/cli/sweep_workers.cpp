@@ -1,12 +1,15 @@
 #include "app/cli/sweep_workers.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -30,7 +33,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// That of this process, but for the GPU.
+/// Environment of this process, but for the GPU.
 std::vector<std::string> environment_for(const std::string& card) {
   const std::string name = std::string(visible_devices) + '=';
   std::vector<std::string> all;
@@ -80,6 +83,18 @@ SweepWorkers::~SweepWorkers() {
   for (const pid_t process : processes_)
     while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
     }
+}
+
+void SweepWorkers::wait(const run::JobControl& control) {
+  constexpr std::chrono::milliseconds pause{100};
+  for (bool asked = false; !processes_.empty(); std::this_thread::sleep_for(pause)) {
+    if (control.stopping() && !std::exchange(asked, true))
+      stop();
+    std::erase_if(processes_, [](pid_t process) {
+      const pid_t ended = ::waitpid(process, nullptr, WNOHANG);
+      return ended == process || (ended < 0 && errno != EINTR);
+    });
+  }
 }
 
 void SweepWorkers::stop() {

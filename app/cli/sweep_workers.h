@@ -7,6 +7,8 @@
 
 #include <sys/types.h>
 
+#include "core/run/job_control.h"
+
 namespace batchscope::cli {
 
 /// Further processes of this program that work at a sweep (`sweep --join`), each with its share of the processor's
@@ -21,6 +23,8 @@ public:
   SweepWorkers(const SweepWorkers&) = delete;
   SweepWorkers& operator=(const SweepWorkers&) = delete;
 
+  /// Waits for them; once the job is stopped, asks them to stop.
+  void wait(const run::JobControl& control);
   /// Asks them to stop at their next step boundary, as Ctrl-C does.
   void stop();
 

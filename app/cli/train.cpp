@@ -62,7 +62,7 @@ int train_and_store(const run::RunSpec& spec, const Context& context) {
     store::RunStore store(context.database());
     std::optional<search::SearchResult> search;
     try {
-      search = job::settle_batch(*session, store, display, *control);
+      search = job::choose_batch(*session, store, display, *control);
     } catch (const Error&) {
       if (!control->stopping())
         throw;

@@ -15,7 +15,7 @@
 
 namespace batchscope::cli {
 
-/// What the sizes of a search came to in training.
+/// Results of training the sizes of a search.
 struct TrainedSizes {
   std::string goal;
   bool is_time = false; ///< results are seconds to a target, else scores

@@ -65,7 +65,7 @@ class Texts {
   Q_DECLARE_TR_FUNCTIONS(Display)
 };
 
-/// What is in the way, one text each.
+/// Reasons why there is no display, one text each.
 QStringList obstacles(const QStringList& wanted) {
   QStringList all;
   for (const QString& platform : wanted) {

@@ -110,7 +110,7 @@ std::optional<std::int64_t> most_by_data(const Question& question) {
   return std::max<std::int64_t>(1, *question.examples / run::min_steps_in_epoch);
 }
 
-/// What to start with: micro batches that the memory allows, accumulated to `effective`. Without `accumulate`, the
+/// Sizes to start with: micro batches that the memory allows, accumulated to `effective`. Without `accumulate`, the
 /// fewest of them.
 StepSizes start_with(const std::optional<Range>& micro, const std::optional<Range>& accumulate,
                      const std::optional<std::int64_t>& effective, std::int64_t ranks) {
@@ -225,7 +225,7 @@ void add_data_limit(Advice& advice, const Question& question, std::int64_t asked
         format_count(*question.examples), format_count(*most), run::min_steps_in_epoch));
 }
 
-/// What the rows say together: the first that has a size decides on it.
+/// Combines the rows: the first row that has a size decides on it.
 void combine(Advice& advice, const run::RunSpec& base, const Question& question) {
   const SizeRow *by_memory = nullptr, *by_task = nullptr;
   for (const SizeRow& row : advice.rows) {

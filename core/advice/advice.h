@@ -10,7 +10,7 @@
 
 namespace batchscope::advice {
 
-/// What somebody trains for: a row of resources/advice/tasks.tsv.
+/// A training task to advise on: a row of resources/advice/tasks.tsv.
 struct Task {
   std::string key;     ///< value of --task: `instruction-tuning`
   std::string title;   ///< for a form: `Instruction tuning`
@@ -44,7 +44,7 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-/// What one source says: a row of resources/advice/sizes.tsv.
+/// Recommendation of one source: a row of resources/advice/sizes.tsv.
 struct SizeRow {
   std::optional<Range> micro_batch, accumulate, effective_batch;
   std::optional<std::int64_t> ranks;

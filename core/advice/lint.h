@@ -15,7 +15,7 @@ namespace batchscope::advice {
 enum class Severity { information, warning, critical };
 std::string to_string(Severity severity);
 
-/// What a rule has found in a run.
+/// Finding of a rule about a run.
 struct Finding {
   std::string rule;  ///< `no-warmup`
   std::string title; ///< `No warm-up for a scaled learning rate`
@@ -23,7 +23,7 @@ struct Finding {
   std::string message; ///< the facts, one sentence with the number that triggered the rule
   double value = 0;    ///< that number
   std::string mend;    ///< options that mend it: `--warmup auto`; what to do where there is no option
-  /// Of the options: fields of a RunSpec and their values, as run::set_field() takes them.
+  /// The same options as fields of a RunSpec with their values, in the form that run::set_field() takes.
   std::vector<std::pair<std::string, std::string>> changes;
   std::string source; ///< of the rule
 };
@@ -41,13 +41,13 @@ struct Lint {
 };
 const std::vector<Lint>& lints();
 
-/// What all rules find, the most severe first.
+/// Returns the findings of all rules, the most severe first.
 std::vector<Finding> judge(const RunFacts& run, const std::vector<RunFacts>& siblings);
 /// The same for a stored run and its sweep; throws Error (input) for a run that does not exist.
 std::vector<Finding> judge(const store::RunReader& reader, std::int64_t run);
 
-/// Of many stored runs; those that do not exist are left out. Each sweep is read once. Ends early, with those judged so
-/// far, if `cancelled`, called between runs, returns true.
+/// Findings for many stored runs; runs that do not exist are left out. Each sweep is read once. `cancelled` is called
+/// between runs: if it returns true, judge_all() ends early, with the runs judged so far.
 struct RunFindings {
   std::int64_t run = 0;
   std::vector<Finding> findings;

@@ -6,7 +6,7 @@
 namespace batchscope::advice {
 
 std::optional<Finding> ema_per_micro_batch_lint(const JudgedRun& judged);
-/// Of imported runs: this program's own average moves once per step.
+/// Applies to imported runs only: this program's own average moves once per step.
 std::optional<Finding> ema_per_micro_batch_lint(const JudgedRun& judged) {
   constexpr double once = 1.01; // a first or last update more than steps is no mistake
   const auto& updates = judged.run.ema_updates_per_step;

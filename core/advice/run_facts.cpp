@@ -47,7 +47,7 @@ std::optional<std::int64_t> size_in(const Json& settings, std::initializer_list<
   return size && *size > 0 ? size : std::nullopt;
 }
 
-/// Of sizes that others have stored, as far as a number can hold it.
+/// Product of sizes that others have stored, at most `most_counted`.
 std::int64_t product(std::int64_t one, std::int64_t other) {
   const double exact = static_cast<double>(one) * static_cast<double>(other);
   return exact <= most_counted ? one * other : static_cast<std::int64_t>(most_counted);
@@ -65,7 +65,7 @@ const store::SeriesSummary* find(const std::vector<store::SeriesSummary>& series
   return found == series.end() ? nullptr : &*found;
 }
 
-/// Of a model of this program that it can read.
+/// Whether a model has batch norm; false for a text that is no model of this program.
 bool uses_batch_norm(const std::string& model) {
   try {
     return run::has_batch_norm(run::parse_model(model));
@@ -150,14 +150,14 @@ void take_program(RunFacts& facts, const run::RunSpec& spec) {
     return;
   if (start.program->length.epochs)
     facts.epochs = static_cast<double>(*start.program->length.epochs);
-  if (Json told = parse_json_or_discard(start.program->settings); told.is_object())
-    facts.told = std::move(told);
-  facts.learning_rate = facts.first_rate = number_in(facts.told, {"learning_rate"});
-  facts.warmup_steps = count_in(facts.told, {"warmup_steps"});
-  facts.optimizer = kind_of_optimizer(text_in(facts.told, {"optimizer"}));
-  if (const std::string precision = text_in(facts.told, {"precision"}); precision == "bf16" || precision == "fp16")
+  if (Json declared = parse_json_or_discard(start.program->settings); declared.is_object())
+    facts.declared = std::move(declared);
+  facts.learning_rate = facts.first_rate = number_in(facts.declared, {"learning_rate"});
+  facts.warmup_steps = count_in(facts.declared, {"warmup_steps"});
+  facts.optimizer = kind_of_optimizer(text_in(facts.declared, {"optimizer"}));
+  if (const std::string precision = text_in(facts.declared, {"precision"}); precision == "bf16" || precision == "fp16")
     facts.precision = precision;
-  facts.checkpointing = facts.told.value("gradient_checkpointing", Json()) == Json(true);
+  facts.checkpointing = facts.declared.value("gradient_checkpointing", Json()) == Json(true);
 }
 
 void take_series(RunFacts& facts, const std::vector<store::SeriesSummary>& series) {
@@ -197,7 +197,8 @@ double highest_rate(const store::RunReader& reader, const RunFacts& facts, const
   return at_first > 0 ? at_first : highest;
 }
 
-/// What was trained with goes before what was said: a program may scale the rate that it says, or warm up to it.
+/// The rate of the steps takes precedence over the declared rate: a program may scale the rate that it declares, or
+/// warm up to it.
 void take_highest_rate(RunFacts& facts, const store::RunReader& reader, const std::string& rule,
                        const std::vector<store::SeriesSummary>& series) {
   const auto* rate = find(series, "learning_rate");
@@ -240,7 +241,7 @@ RunFacts read_facts(const store::RunReader& reader, std::int64_t run) {
   if (!facts.epochs && facts.row.outcome.epoch > 0)
     facts.epochs = facts.row.outcome.epoch;
   take_common(facts);
-  facts.rest = rest_of(facts.settings, facts.told);
+  facts.rest = rest_of(facts.settings, facts.declared);
   const auto series = reader.summaries(run);
   take_series(facts, series);
   if (program || !facts.first_rate)
@@ -257,13 +258,13 @@ std::vector<RunFacts> read_sweep(const store::RunReader& reader, std::int64_t sw
   return runs;
 }
 
-std::string rest_of(const Json& settings, const Json& told) {
+std::string rest_of(const Json& settings, const Json& declared) {
   Json rest = settings;
   for (const char* key :
        {"batch", "accumulate", "effective_batch", "max_batch", "lr", "lr_rule", "lr_reference_batch", "lr_decay",
         "warmup", "weight_decay", "dropout", "label_smoothing", "regularization_rule", "seed", "name"})
     rest.erase(key);
-  Json program = told;
+  Json program = declared;
   for (const char* key : {"learning_rate", "lr_scheduler_type", "warmup_steps", "warmup_ratio", "weight_decay",
                           "label_smoothing", "seed"})
     program.erase(key);

@@ -12,15 +12,15 @@
 
 namespace batchscope::advice {
 
-/// What a stored run was trained with and what came of it, as far as it is known: this program's runs say all of it,
-/// imported ones what their files say. A plain value.
+/// Settings and results of a stored run, as far as they are known: complete for runs of this program, for imported runs
+/// as far as their files have them. A plain value.
 struct RunFacts {
   store::RunRow row;
   Json settings = Json::object();  ///< its spec
   std::string rest;                ///< the settings that do not follow the batch, see rest_of()
   std::optional<run::RunSpec> own; ///< of a run of this program
   run::RunStart start;             ///< defaults for an imported run
-  Json told = Json::object();      ///< what a program of the user's own is made with, as it said itself
+  Json declared = Json::object();  ///< what a program of the user's own is made with, as it said itself
 
   std::optional<std::int64_t> batch; ///< first nominal batch
   std::int64_t accumulate = 1;
@@ -51,8 +51,8 @@ RunFacts read_facts(const store::RunReader& reader, std::int64_t run);
 /// All runs of a sweep that are there, in their order; throws Error (input) for a sweep that does not exist.
 std::vector<RunFacts> read_sweep(const store::RunReader& reader, std::int64_t sweep);
 
-/// The settings, and what a program told, without those that may follow the size of a step (learning rate, warm-up,
+/// The settings, and what a program declared, without those that may follow the size of a step (learning rate, warm-up,
 /// regularization), without seed and name: equal for runs that can be compared by their batch.
-std::string rest_of(const Json& settings, const Json& told = Json::object());
+std::string rest_of(const Json& settings, const Json& declared = Json::object());
 
 } // namespace batchscope::advice

@@ -73,12 +73,12 @@ std::optional<std::string> decay_of(const std::string& scheduler) {
   return std::nullopt;
 }
 
-/// What a program of the user's own said that it is made with; snippets have what is most common of it.
+/// Takes over the settings that a program of the user's own has declared; snippets have the most common of them.
 void take_told(Settings& settings, const RunFacts& run) {
-  const Json& told = run.told;
+  const Json& declared = run.declared;
   const auto number = [&](const char* name) {
-    const auto found = told.find(name);
-    return found != told.end() && found->is_number() ? found->get<double>() : 0.0;
+    const auto found = declared.find(name);
+    return found != declared.end() && found->is_number() ? found->get<double>() : 0.0;
   };
   constexpr std::array<std::string_view, 4> written{"sgd", "adam", "adamw", "rmsprop"};
   if (std::find(written.begin(), written.end(), run.optimizer) != written.end())
@@ -86,8 +86,9 @@ void take_told(Settings& settings, const RunFacts& run) {
   else
     settings.remarks.push_back(fmt::format("The run's optimizer is {}; here it is AdamW.",
                                            run.optimizer.empty() ? "not known" : one_line(run.optimizer)));
-  const auto named = told.find("lr_scheduler_type");
-  const std::string scheduler = named != told.end() && named->is_string() ? named->get<std::string>() : std::string();
+  const auto named = declared.find("lr_scheduler_type");
+  const std::string scheduler =
+      named != declared.end() && named->is_string() ? named->get<std::string>() : std::string();
   if (const auto decay = decay_of(scheduler))
     settings.decay = *decay;
   else
@@ -99,7 +100,7 @@ void take_told(Settings& settings, const RunFacts& run) {
   settings.label_smoothing = number("label_smoothing");
   if (const double clip = number("max_grad_norm"); clip > 0)
     settings.clip = clip;
-  if (const auto seed = told.find("seed"); seed != told.end() && seed->is_number_unsigned())
+  if (const auto seed = declared.find("seed"); seed != declared.end() && seed->is_number_unsigned())
     settings.seed = static_cast<std::int64_t>(std::min<std::uint64_t>(seed->get<std::uint64_t>(), 0xffffffffU));
   settings.drop_last = run.start.program && run.start.program->drop_last;
 }
@@ -132,20 +133,20 @@ Settings settings_of(const RunFacts& run) {
     take_spec(settings, run);
   else if (run.epochs && *run.epochs >= 1)
     settings.epochs = std::llround(*run.epochs);
-  if (!run.told.empty())
+  if (!run.declared.empty())
     take_told(settings, run);
   if (run.rate_of_steps)
     settings.remarks.push_back(fmt::format(
         "The learning rate is the highest one of the run's steps{}.",
-        run.told.empty() ? "; its decay and warm-up, and the optimizer's settings, are those of the run's program"
-                         : ""));
+        run.declared.empty() ? "; its decay and warm-up, and the optimizer's settings, are those of the run's program"
+                             : ""));
   if (run.ema)
     settings.remarks.push_back(fmt::format("The run averaged its weights (EMA, decay {}); update the average once per "
                                            "optimizer step.",
                                            *run.ema));
   if (settings.steps == 0)
     settings.steps = steps_of(settings, run);
-  if (const auto ratio = run.told.find("warmup_ratio"); ratio != run.told.end() && ratio->is_number())
+  if (const auto ratio = run.declared.find("warmup_ratio"); ratio != run.declared.end() && ratio->is_number())
     settings.warmup_steps =
         std::llround(std::ceil(std::clamp(ratio->get<double>(), 0.0, 1.0) * static_cast<double>(settings.steps)));
   const std::string name = run.row.name.empty() ? "" : fmt::format(" ({})", one_line(run.row.name));

@@ -46,8 +46,11 @@ std::string card_of(std::string_view device) {
   const std::optional<std::vector<std::string>> cards = visible_cards();
   if (!cards || !device.starts_with(cuda_prefix))
     return {};
-  const auto index = parse_device(device);
-  return static_cast<std::size_t>(*index) < cards->size() ? (*cards)[static_cast<std::size_t>(*index)] : std::string();
+  const auto index = static_cast<std::size_t>(*parse_device(device));
+  if (index >= cards->size() || (*cards)[index].empty())
+    return {};
+  const std::string& card = (*cards)[index];
+  return card.starts_with("GPU-") || card.starts_with("MIG-") ? card : "GPU " + card;
 }
 
 } // namespace batchscope

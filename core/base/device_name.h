@@ -11,14 +11,15 @@ namespace batchscope {
 /// `cuda:N`. Throws Error (input) for any other text.
 std::optional<int> parse_device(std::string_view text);
 
-/// What limits a process to some GPUs, by CUDA's own numbers or names, which then are its cuda:0, cuda:1 and so on.
+/// Environment variable that limits a process to some GPUs, by CUDA's own numbers or names. The process sees these GPUs
+/// as cuda:0, cuda:1 and so on.
 inline constexpr const char* visible_devices = "CUDA_VISIBLE_DEVICES";
 
 /// Its entries in this process, as they are written; nothing if it is not set.
 std::optional<std::vector<std::string>> visible_cards();
 
-/// What `device`, such as `cuda:0`, is there for CUDA: `2` or `GPU-5ab...`. Empty for `cpu`, and where that variable
-/// does not name it.
+/// CUDA's number or name of `device`, such as `cuda:0`, from that variable: `GPU 2` or `GPU-5ab...`. Empty for `cpu`,
+/// and where the variable does not name it.
 std::string card_of(std::string_view device);
 
 } // namespace batchscope

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-// What /proc says about a process, which may end at any time, also while it is read. `process`: its number, or `self`.
-// Any thread; throws nothing.
+// Readings of a process from /proc. The process may end at any time, also while it is read. `process`: its number, or
+// `self`. Any thread; throws nothing.
 namespace batchscope {
 
 /// A whole file of a process; what could be read of it, empty for a process that has ended.

@@ -8,28 +8,28 @@
 
 namespace batchscope {
 
-/// What a thread got of the processors since it began, as the Linux scheduler counts it (/proc/PID/task/TID/schedstat).
+/// Processor time of a thread since it began, as the Linux scheduler counts it (/proc/PID/task/TID/schedstat).
 struct ThreadTime {
   std::int64_t id = 0;
   double ran_seconds = 0;
   double waited_seconds = 0; ///< ready to run, but did not: other threads had the processors
 };
 
-/// Of all threads of a process that have run, by id; `process`: its number, or `self`. Empty for one that has ended,
-/// and where the system does not count it. Times of a thread that runs are up to a tick (1 to 10 ms) old. Any thread;
-/// takes about 5 us for each thread of the process.
+/// Processor times of all threads of a process that have run, by id; `process`: its number, or `self`. Empty for a
+/// process that has ended, and where the system does not count them. Times of a running thread are up to a tick (1 to
+/// 10 ms) old. Any thread; takes about 5 us for each thread of the process.
 std::vector<ThreadTime> thread_times(const std::string& process = "self");
 
 /// From so much of it on, a timing counts as disturbed: what a machine does on its own account takes less.
 inline constexpr double disturbed_from = 0.05;
 
-/// What the threads that compute got in a stretch of time.
+/// Processor time of the threads that compute, in a stretch of time.
 struct ProcessorShare {
   double seconds = 0;        ///< of the stretch, on the clock; 0: the system does not say anything
   double ran_seconds = 0;    ///< of all threads that compute, together
   double waited_seconds = 0; ///< of the same: ready, but did not run
-  /// What the stretch would have taken with the processors free, estimated: at least the time that the busiest thread
-  /// ran; else the stretch without the waiting. Equal to `seconds` if nothing waited, however little was computed: who
+  /// Estimated duration of the stretch with the processors free: its duration without the waiting, but at least the
+  /// time that the busiest thread ran. Equal to `seconds` if nothing waited, however little was computed: a thread that
   /// waits for a GPU, a loader or a disk is not ready.
   double undisturbed_seconds = 0;
 

@@ -5,7 +5,7 @@
 
 namespace batchscope {
 
-/// What an error's text says of memory that has run out.
+/// Sign of exhausted memory in the text of an error.
 struct Shortage {
   enum class Of { host, device };
   enum class Sign {

@@ -50,7 +50,7 @@ Json metadata_json(const Checkpoint& checkpoint) {
   return json;
 }
 
-/// What is written: the checkpoint's tensors, and the checksum, whose value is known at the end.
+/// Header of the file: the checkpoint's tensors, and the checksum, whose value is known at the end.
 std::string header_of(const Checkpoint& checkpoint) {
   std::vector<Tensor> tensors = checkpoint.tensors;
   tensors.push_back({.name = checksum_name,

@@ -11,7 +11,7 @@
 
 namespace batchscope::checkpoint {
 
-/// What a checkpoint is of; read without its tensors.
+/// Origin of a checkpoint: its run, step, settings, data and evaluation. Can be read without the tensors.
 struct Label {
   std::string run;         ///< uid of the run
   std::int64_t step = 0;   ///< optimizer steps done

@@ -30,7 +30,7 @@ public:
   bool full() const;
   void keep(Checkpoint checkpoint);
 
-  /// What became of a checkpoint.
+  /// Result of writing a checkpoint.
   struct Report {
     std::int64_t step = 0;
     std::uint64_t bytes = 0;

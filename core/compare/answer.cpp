@@ -49,7 +49,7 @@ private:
   bool exists_ = false;
 };
 
-/// What a run came to; nothing if it does not count for the goal.
+/// Result of a run; nothing if it does not count for the goal.
 std::optional<double> result_of(const ComparedRun& run, const Goal& goal, const Metric& metric) {
   if (!counts(run))
     return std::nullopt;
@@ -122,7 +122,8 @@ std::vector<Standing> standings_of(const Comparison& comparison, const Goal& goa
   return standings;
 }
 
-/// Of the first run with the seed of `best`'s run `index`; of the second one if that run is its second, and so on.
+/// Value of the first run with the seed of `best`'s run `index`; of the second one if that run is its second, and so
+/// on.
 std::optional<double> value_beside(const Standing& standing, const Standing& best, std::size_t index) {
   const auto end = best.seeds.begin() + static_cast<std::ptrdiff_t>(index);
   auto earlier = std::count(best.seeds.begin(), end, best.seeds[index]);
@@ -178,9 +179,9 @@ bool mark_ties(std::vector<Standing>& standings) {
   return told;
 }
 
-/// Of the settings that cannot be told apart from the best and that differ from it by no more than the spread of
-/// repeats, the smallest batch; of those, the best. (With few seeds the interval alone would let a clearly lower mean
-/// win.)
+/// Chooses, from the settings that cannot be told apart from the best and that differ from it by no more than the
+/// spread of repeats, the one with the smallest batch; from several of these, the best. (With few seeds the interval
+/// alone would let a clearly lower mean win.)
 const Standing& smallest_of_the_best(const std::vector<Standing>& standings) {
   const Standing& best = standings.front();
   const Standing* chosen = &best;
@@ -286,7 +287,7 @@ std::string repeats_text(const std::vector<Standing>& standings, const Goal& goa
   std::int64_t most = 0;
   for (const Standing& standing : standings)
     most = std::max(most, standing.summary.n);
-  // Of speeds, runs were left out for another reason.
+  // For speeds, runs were left out for another reason.
   const bool same_seed =
       goal.kind == Goal::Kind::accuracy &&
       std::any_of(standings.begin(), standings.end(), [](const Standing& standing) {
@@ -357,7 +358,7 @@ std::string gaps_text(const std::vector<ComparedRun>& runs, const std::vector<St
   return text;
 }
 
-/// Of the runs of a setting that tell its speed.
+/// Summarizes the speeds of a setting's runs that are evidence for it.
 Summary speed_of(const Comparison& comparison, const Standing& standing) {
   const auto rate = [&](std::size_t run) { return comparison.runs[run].row.outcome.examples_per_second; };
   std::vector<double> rates;
@@ -417,7 +418,7 @@ bool any_disturbed(const Comparison& comparison, const std::vector<Standing>& st
   });
 }
 
-/// What other work on the machine did to the speeds.
+/// Text about the effect of other work on the machine on the speeds.
 std::string disturbed_text(const Comparison& comparison, const std::vector<Standing>& standings, const Goal& goal) {
   const auto runs = std::count_if(comparison.runs.begin(), comparison.runs.end(), [](const ComparedRun& run) {
     return counts(run) && compare::is_disturbed(run.row.outcome);

@@ -10,7 +10,7 @@
 
 namespace batchscope::compare {
 
-/// What a user wants of a batch size.
+/// Objective of the user in choosing a batch size.
 struct Goal {
   enum class Kind {
     accuracy,   ///< the best validation score at the end of a run

@@ -22,17 +22,18 @@ std::int64_t counted(const Comparison& comparison, const std::vector<std::size_t
 /// Whether other work on the machine took so much of a run's time that its speed says little.
 bool is_disturbed(const telemetry::RunOutcome& outcome);
 
-/// Of repeats of one setting, leaves those that tell its speed: the runs that were not disturbed, unless all were.
+/// Removes disturbed runs from repeats of one setting, because they do not show its speed; removes none if all were
+/// disturbed.
 void leave_out_disturbed(std::vector<std::size_t>& runs,
                          const std::function<const telemetry::RunOutcome&(std::size_t)>& outcome_of);
 
-/// Which of `runs`, that are repeats of one setting, tell what their value is: those that count and have one (`has`).
-/// Of what is learnt, one run of each seed, as runs of this program learn the same; of speeds, see
-/// leave_out_disturbed().
+/// Selects the evidence for the value of one setting from its repeats `runs`: runs that count (see counts()) and have a
+/// value (`has`). For results of learning, one run of each seed, because runs of this program with one seed learn the
+/// same; for speeds, see leave_out_disturbed().
 std::vector<std::size_t> evidence(const Comparison& comparison, const std::vector<std::size_t>& runs,
                                   telemetry::DependsOn what, const std::function<bool(std::size_t)>& has);
 
-/// What these runs came to: of those that are evidence with a finite value (`values` by run).
+/// Summarizes the results of those runs that are evidence with a finite value (`values` by run).
 Summary summary_of(const Comparison& comparison, const std::vector<std::size_t>& runs,
                    const std::vector<double>& values, telemetry::DependsOn what);
 

@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* accuracy_series = "validation_accuracy";
 constexpr const char* loss_series = "validation_loss";
-constexpr std::string_view told_prefix = "program.";
+constexpr std::string_view program_prefix = "program.";
 
 /// Seconds of the whole run without evaluations.
 double training_seconds(const telemetry::RunOutcome& outcome) {
@@ -127,14 +127,14 @@ Json with_program_fields(Json spec) {
   return spec;
 }
 
-/// What a program is made with, as it said itself, as settings of their own; its seed is that of the run.
-void add_told(const run::RunStart& start, Json& spec) {
+/// Adds the settings that a program has declared as settings of their own; its seed is that of the run.
+void add_program_settings(const run::RunStart& start, Json& spec) {
   if (!start.program)
     return;
   const Json told = parse_json_or_discard(start.program->settings);
   if (told.is_object())
     for (const auto& [name, value] : told.items())
-      spec[name == "seed" ? name : std::string(told_prefix) + name] = value;
+      spec[name == "seed" ? name : std::string(program_prefix) + name] = value;
 }
 
 bool is_setting(const std::string& key) {
@@ -148,7 +148,7 @@ std::string text_of_setting(const Json& value) {
 }
 
 /// Runs that differ only in these are repeats of each other: the seed, and what does not affect training.
-bool tells_groups_apart(const std::string& key) {
+bool separates_groups(const std::string& key) {
   constexpr std::array same_training{
       "seed", "save", "task", "evaluate_every", "checkpoint_every", "checkpoint_minutes"};
   return std::find(same_training.begin(), same_training.end(), key) == same_training.end();
@@ -171,9 +171,9 @@ bool is_same_value(const std::string& a, const std::string& b) {
 void remove_given(const std::vector<ComparedRun>& runs, std::vector<std::string>& differing) {
   std::vector<std::string> given;
   std::copy_if(differing.begin(), differing.end(), std::back_inserter(given),
-               [](const std::string& key) { return !key.starts_with(told_prefix) && tells_groups_apart(key); });
+               [](const std::string& key) { return !key.starts_with(program_prefix) && separates_groups(key); });
   std::erase_if(differing, [&](const std::string& told) {
-    return told.starts_with(told_prefix) && std::any_of(given.begin(), given.end(), [&](const std::string& key) {
+    return told.starts_with(program_prefix) && std::any_of(given.begin(), given.end(), [&](const std::string& key) {
              return std::all_of(runs.begin(), runs.end(), [&](const ComparedRun& run) {
                return is_same_value(setting_text(run, key), setting_text(run, told));
              });
@@ -211,7 +211,7 @@ Settings settings_of(const std::vector<ComparedRun>& runs) {
 
 std::vector<Group> group_repeats(const std::vector<ComparedRun>& runs, const Settings& settings) {
   std::vector<std::string> keys;
-  std::copy_if(settings.differing.begin(), settings.differing.end(), std::back_inserter(keys), tells_groups_apart);
+  std::copy_if(settings.differing.begin(), settings.differing.end(), std::back_inserter(keys), separates_groups);
   std::vector<Group> groups;
   std::map<std::vector<std::string>, std::size_t> known;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -242,7 +242,7 @@ std::vector<ComparedRun> read_runs(const store::RunReader& reader, const std::ve
       run.row = reader.run(id);
       if (Json spec = parse_json_or_discard(reader.spec_json(id)); spec.is_object())
         run.spec = with_program_fields(std::move(spec));
-      add_told(run::stored_start(reader.start_json(id)), run.spec);
+      add_program_settings(run::stored_start(reader.start_json(id)), run.spec);
       const auto there = reader.series_names(id);
       store::StepTimes times(reader, run.row);
       run.accuracies = scores_of(reader, run.row, accuracy_series, times, there, run.row.outcome.validation_accuracy);
@@ -260,8 +260,8 @@ std::string setting_text(const ComparedRun& run, const std::string& key) {
 
 std::string setting_name(std::string key) {
   constexpr std::string_view placeholder = "set.";
-  if (key.starts_with(told_prefix))
-    key.erase(0, told_prefix.size());
+  if (key.starts_with(program_prefix))
+    key.erase(0, program_prefix.size());
   else if (key.starts_with(placeholder))
     key.erase(0, placeholder.size()); // as in the names of a sweep's runs
   if (!key.starts_with("--"))

@@ -6,7 +6,7 @@
 
 namespace batchscope::compare {
 
-/// Of a sample: count, mean and standard deviation (n - 1; 0 for one value). Values that are not finite are left out.
+/// Count, mean and standard deviation (n - 1; 0 for one value) of a sample. Values that are not finite are left out.
 struct Summary {
   std::int64_t n = 0;
   double mean = 0;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t max_array_classes = 1'000'000;
 
-/// What the channels of a 4-dimensional array of images are.
+/// Position of the channels in a 4-dimensional array of images.
 enum class Channels { first, last };
 
 Channels channels_of(const SourceText& source) {
@@ -165,7 +165,7 @@ namespace {
 /// Names of the arrays in an archive.
 std::vector<std::string> arrays_in(const ZipFile& archive) {
   std::vector<std::string> names;
-  for (const std::string& file : archive.names())
+  for (const auto& [file, entry] : archive.entries())
     names.push_back(file.ends_with(".npy") ? file.substr(0, file.size() - 4) : file);
   return names;
 }
@@ -174,7 +174,7 @@ std::unique_ptr<InputBytes> open_array(const ZipFile& archive, const SourceText&
                                        const char* standard) {
   const std::string* given = source.find(key);
   const std::string name = given ? *given : standard;
-  if (archive.has(name + ".npy"))
+  if (archive.entries().contains(name + ".npy"))
     return archive.open(name + ".npy");
   throw input_error(fmt::format("{}: no array {}; choose the {} with {}=NAME; arrays are: {}", source.files[0],
                                 in_quotes(name), key, key,

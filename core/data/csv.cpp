@@ -263,6 +263,7 @@ FileText csv_text(const std::string& file) {
 extern const DataKind csv_data;
 const DataKind csv_data{.name = "csv",
                         .form = "csv:FILE,target=NAME or csv:FILE,header=no,target=NUMBER",
+                        .more = "columns are counted from 1",
                         .files = 1,
                         .keys = {"target", "header"},
                         .open = open_csv,

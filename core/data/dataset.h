@@ -37,8 +37,8 @@ struct BatchLayout {
 /// Target token for padding; it does not contribute to the loss.
 inline constexpr std::int64_t ignored_target = -100;
 
-/// What the random changes of training examples are drawn from, besides the example: the same in every micro batch that
-/// an example is put in, and in every attempt.
+/// Inputs of the random changes to training examples, besides the example itself. They are the same in every micro
+/// batch that contains an example, and in every attempt.
 struct AugmentationDraw {
   std::uint64_t seed = 0;
   std::int64_t epoch = 0;
@@ -55,7 +55,7 @@ public:
   virtual const std::vector<Stream>& streams() const;
   /// The characters that the tokens stand for, ascending; null if tokens stand for none.
   virtual const std::vector<char32_t>* vocabulary() const { return nullptr; }
-  /// What the numbers of the classes stand for; null if the data do not say it.
+  /// Names of the classes by number; null if the data do not name them.
   virtual const std::vector<std::string>* class_names() const { return nullptr; }
 
   /// Shape of the micro batch made of these examples (indices 0..size()-1, in this order).
@@ -155,7 +155,8 @@ struct DataOptions {
 /// file holds, and those of arrays and folders of images against the memory that is free. Throws Error (input) naming
 /// the file, the offset or line, and what was expected.
 DataSplit open_data(const std::string& text, const DataOptions& options = {});
-/// The forms of a text, one for each kind of data: `csv:FILE,target=NAME or csv:FILE,header=no,target=NUMBER`.
+/// The forms of a text, with what there is to know, one for each kind of data: `csv:FILE,target=NAME or
+/// csv:FILE,header=no,target=NUMBER`.
 std::vector<std::string> data_forms();
 
 /// The user's files that a `--data` text names, and those of a folder, without those shipped with the program. Throws

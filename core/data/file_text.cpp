@@ -48,7 +48,9 @@ const DataKind* kind_by_name(const std::string& file) {
 FileText text_for_file(const std::string& file, const std::string& wanted) {
   const DataKind* kind = kind_by_name(file);
   if (kind == nullptr)
-    kind = kind_of_files(wanted.empty() ? default_kind : wanted);
+    kind = kind_of_files(wanted);
+  if (kind == nullptr)
+    kind = kind_of_files(default_kind);
   FileText result = kind->choice->text_for != nullptr ? kind->choice->text_for(file)
                                                       : FileText{fmt::format("{}:{}", kind->name, file), {}};
   if (file.find(',') != std::string::npos)

@@ -97,7 +97,7 @@ DataSplit open_idx(const SourceText& source, const DataOptions& /*options*/) {
   return split_images(std::move(images), std::move(split));
 }
 
-/// Of the files of a text, also those that its parameters name.
+/// Files of a source text, including those that its parameters name.
 std::vector<std::string> idx_files(const SourceText& source) {
   std::vector<std::string> files = source.files;
   for (const char* key : {"validation-images", "validation-labels"})
@@ -130,6 +130,7 @@ FileText idx_text(const std::string& file) {
 extern const DataKind idx_data;
 const DataKind idx_data{.name = "idx",
                         .form = "idx:IMAGES,LABELS",
+                        .more = "validation-images=FILE,validation-labels=FILE for validation examples of their own",
                         .files = 2,
                         .keys = {"validation-images", "validation-labels"},
                         .open = open_idx,

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* folder_form = "images:DIR or images:DIR,size=WxH (PNG and JPEG, one folder for each class)";
+constexpr const char* folder_form = "images:DIR or images:DIR,size=WxH";
 
 struct ImageList {
   std::vector<std::string> files; ///< by class, then by name
@@ -34,7 +34,7 @@ struct ImageList {
   std::vector<std::string> class_names; ///< the folders
 };
 
-/// What is in a folder, sorted by name, without hidden files. Throws Error (input) if it cannot be read.
+/// Entries of a folder, sorted by name, without hidden files. Throws Error (input) if it cannot be read.
 std::vector<fs::directory_entry> entries_of(const fs::path& folder) {
   std::vector<fs::directory_entry> entries;
   std::error_code problem;
@@ -198,8 +198,10 @@ FileText images_text(const std::string& file) {
   const std::filesystem::path classes = std::filesystem::path(file).parent_path().parent_path();
   std::error_code none;
   std::size_t count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(classes, none))
-    count += entry.is_directory(none) && !entry.path().filename().string().starts_with('.') ? 1 : 0;
+  for (std::filesystem::directory_iterator entry(classes, none), end; !none && entry != end; entry.increment(none)) {
+    std::error_code unknown;
+    count += entry->is_directory(unknown) && !entry->path().filename().string().starts_with('.') ? 1 : 0;
+  }
   return {fmt::format("images:{}", classes.string()),
           count > 1 ? std::string() : "One folder of images for each class is needed"};
 }
@@ -209,6 +211,7 @@ FileText images_text(const std::string& file) {
 extern const DataKind images_data;
 const DataKind images_data{.name = "images",
                            .form = folder_form,
+                           .more = "PNG and JPEG, one folder for each class; size=WxH resizes them",
                            .files = 1,
                            .keys = {"size"},
                            .open = open_folder,

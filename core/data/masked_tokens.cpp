@@ -58,7 +58,7 @@ public:
     }
   }
 
-  /// Of the text: the masks follow from the seed.
+  /// Checksum of the text: the masks follow from the seed.
   std::optional<std::uint32_t> checksum() const override { return text_->checksum(); }
 
   /// The tokens that were there, at the places of the masked ones.

@@ -212,7 +212,7 @@ std::vector<std::string> stream_names(const std::string& text) {
 std::vector<std::string> data_forms() {
   std::vector<std::string> forms;
   for (const DataKind* kind : data_kinds())
-    forms.emplace_back(kind->form);
+    forms.push_back(*kind->more == '\0' ? std::string(kind->form) : fmt::format("{} ({})", kind->form, kind->more));
   return forms;
 }
 

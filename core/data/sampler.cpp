@@ -155,7 +155,7 @@ void Sampler::go_to(const Position& position) {
   mixer_.set_carried(position.carried);
 }
 
-/// What the step, whose examples are counted, takes of each stream.
+/// Divides a step, whose examples are counted, among the streams.
 void Sampler::take_streams(StepTakes& step) {
   const std::vector<std::int64_t> counts = mixer_.split(step.examples, epoch_size_ - step.first);
   for (std::size_t stream = 0; stream < counts.size(); ++stream) {

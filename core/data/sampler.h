@@ -46,8 +46,8 @@ struct SamplerOptions {
   std::int64_t largest_clock_share = 0; ///< in any step
 };
 
-/// What a step takes of one stream: `count` examples from a position of an epoch on, which may reach into the stream's
-/// next epochs.
+/// Examples of one stream in a step: `count` from a position of an epoch on. They may reach into the stream's next
+/// epochs.
 struct StreamTake {
   std::int64_t epoch_index = 0;   ///< 0-based, of the stream
   std::int64_t first = 0;         ///< position in that epoch's order

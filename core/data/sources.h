@@ -62,6 +62,7 @@ struct FileChoice {
 struct DataKind {
   const char* name;                     ///< how a text begins: `csv`
   const char* form;                     ///< in help and messages, without `validation`
+  const char* more = "";                ///< what help says besides
   std::size_t files = 0;                ///< number of file names, or of folders
   std::vector<std::string_view> keys{}; ///< of the parameters, besides `validation`
   bool lengths_vary = false;            ///< whether one example may have more tokens than another

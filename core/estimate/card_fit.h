@@ -14,13 +14,13 @@
 
 namespace batchscope::estimate {
 
-/// What fits on a GPU or in a given amount of memory, computed from dry runs.
+/// Batch sizes that fit on a GPU or in a given amount of memory, computed from dry runs.
 struct CardFit {
   Target target;
   /// Its budget is the target's usable memory. Of a card, bytes in use are counted as its allocator does, and the sizes
   /// are those that it serves.
   run::MemoryPrediction prediction;
-  /// Of a card: steps with the largest batch, or with one example if none fits. Nothing for an amount of memory.
+  /// Steps on a card with the largest batch, or with one example if none fits. Nothing for an amount of memory.
   std::optional<run::CardSteps> steps;
   /// Why the steps of a card were computed as on `cpu`, without the workspace of kernels; else empty.
   std::string not_on_card;
@@ -30,8 +30,9 @@ struct CardFit {
 /// Takes a fraction of a second; for a card a few seconds. Throws what predict_memory() throws.
 CardFit fit_into(const run::RunSpec& spec, DryRuns& dry_runs, data::DataPool& pool);
 
-/// What one change of the run would need, at the batch of its fit; by formula for changes that cannot be trained here,
-/// of transformers only. As long as fit_into() for each change, before which `stop` is asked: without the rest if true.
+/// Memory of the run after each of the usual changes, at the batch of its fit. By formula, and of transformers only,
+/// for changes that cannot be trained here. Takes as long as fit_into() for each change. `stop` is called before each;
+/// if it returns true, the rest is left out.
 std::vector<Saving> savings_of(const run::RunSpec& spec, const CardFit& fit, DryRuns& dry_runs, data::DataPool& pool,
                                const std::function<bool()>& stop = {});
 

@@ -20,7 +20,7 @@ namespace {
 constexpr double gib = 1024.0 * 1024.0 * 1024.0;
 /// A CUDA context takes 0.3 to 0.6 GB, the workspaces of cuBLAS and cuDNN some 0.1 GB.
 constexpr double context_bytes = 0.7e9;
-/// Of the nominal memory, for error correction and the driver.
+/// Fraction of the nominal memory that error correction and the driver take.
 constexpr double kept_by_driver = 0.02;
 constexpr std::size_t max_suggestions = 3;
 

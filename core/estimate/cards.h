@@ -26,7 +26,7 @@ const std::vector<Card>& cards();
 struct Target {
   std::string name;               ///< of the card; empty for a size
   std::uint64_t memory_bytes = 0; ///< of the card, or the size
-  /// Of a GPU's memory, what tensors cannot use: the CUDA context, code of the libraries, and what the driver keeps.
+  /// Memory of a GPU that tensors cannot use: the CUDA context, code of the libraries, and the driver's own.
   std::uint64_t overhead_bytes = 0;
   int capability = 0, multiprocessors = 0; ///< of a card
 
@@ -35,7 +35,7 @@ struct Target {
 
 /// The memory of a card as its maker calls it, in GiB: `24 GB`.
 std::string card_memory_text(std::uint64_t bytes);
-/// What tensors can use of it: `22.9 GiB (24.6 GB)`.
+/// Memory of the target that tensors can use: `22.9 GiB (24.6 GB)`.
 std::string usable_text(const Target& target);
 
 /// One that is pretended in the place of a card, with all of its memory.
@@ -43,12 +43,12 @@ pretended_gpu::Gpu pretended(const Target& card);
 /// Compute capability, 10 * major + minor, from which on torch's builds for CUDA 13 have kernels.
 inline constexpr int oldest_pretended = 75;
 
-/// What a computed answer leaves out of a card's memory.
+/// A use of a card's memory that a computed answer does not include.
 struct NotIncluded {
   std::string what;
   std::uint64_t left_bytes = 0; ///< of the card that are not used, to make room for it; 0: none
 };
-/// Of a card; their bytes add up to its overhead_bytes.
+/// All such uses of a card; their bytes add up to its overhead_bytes.
 std::vector<NotIncluded> not_included(const Target& card);
 /// The same as a text: `the CUDA context, libraries and kernels (700.0 MB left for them); …`.
 std::string not_included_text(const Target& card);

@@ -25,8 +25,8 @@ public:
   /// Throws what run::Engine::dry_run() throws.
   std::unique_ptr<run::DryRun> make(const run::RunSpec& spec, const data::ExampleShape& shape, std::int64_t examples);
 
-  /// Of a card: what steps with this batch take of it, or would take of a larger one if they do not fit; nothing for an
-  /// amount of memory, or where none can be pretended.
+  /// Memory that steps with this batch take on the card, or would take on a larger one if they do not fit. Nothing for
+  /// an amount of memory, or where no card can be pretended.
   std::optional<run::CardSteps> steps(const run::RunSpec& spec, const data::ExampleShape& shape, std::int64_t examples,
                                       std::int64_t batch);
 

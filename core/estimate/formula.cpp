@@ -37,7 +37,7 @@ double bytes_of_base_weight(Precision precision) {
   return 4;
 }
 
-/// Of a parameter that is trained. Adapters are trained in fp32 unless everything is 16 bit.
+/// Bytes of a parameter that is trained. Adapters are trained in fp32 unless everything is 16 bit.
 double bytes_of_trained(Precision precision) {
   return precision == Precision::fp16 ? 2 : 4;
 }

@@ -26,7 +26,7 @@ struct Training {
   double shards = 1;    ///< ranks over which weights, gradients and optimizer state are divided (ZeRO stage 3, FSDP)
 };
 
-/// Of a run of the engine with this batch.
+/// Returns the training that a run of the engine makes with this batch.
 Training training_of(const run::RunSpec& spec, std::int64_t batch);
 
 /// Bytes per device.

@@ -95,7 +95,7 @@ std::int64_t largest_that_fits(const Trial& trial, const std::string& size, std:
       first = last;
     last = point;
   }
-  // What the allocator loses is a few per cent.
+  // The allocator loses a few per cent.
   for (std::int64_t less = std::max<std::int64_t>(good / 64, 1); good > 0 && !trial.fits_reserved(size, value_of(good));
        less *= 2)
     good = std::max<std::int64_t>(good - less, 0);

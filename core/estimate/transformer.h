@@ -28,7 +28,7 @@ struct Transformer {
 Transformer transformer_from_config(const std::string& json, const std::string& name);
 std::vector<std::string> families();
 
-/// Of a built-in model; nothing if it is no transformer.
+/// Sizes of a built-in model; nothing if it is no transformer.
 std::optional<Transformer> transformer_of(const run::ModelSpec& model, std::int64_t parameters,
                                           std::int64_t vocabulary);
 

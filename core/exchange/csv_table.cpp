@@ -153,7 +153,7 @@ bool CsvRows::is_header() const {
 
 std::string CsvRows::problem() {
   const std::size_t columns = table_->header().size();
-  // Of a table that was written anew with another column, rows before it may have one value less.
+  // In a table that was written anew with another column, rows before it may have one value less.
   if (row_.size() > columns || row_.size() < std::min(widest_, columns))
     return fmt::format("{} values; the header has {} columns", row_.size(), columns);
   const auto step = table_->step_of(row_);

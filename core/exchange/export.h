@@ -23,7 +23,7 @@ public:
   /// Writes the runs in the order given. Throws Error (input) for a run that does not exist. Not of folders.
   virtual void write(const store::RunReader& /*reader*/, const std::vector<std::int64_t>& /*ids*/,
                      std::ostream& /*out*/) const {}
-  /// Of folders: writes into an empty one.
+  /// Writes into an empty folder. Only of formats that are a folder.
   virtual void write_folder(const store::RunReader& /*reader*/, const std::vector<std::int64_t>& /*ids*/,
                             const std::filesystem::path& /*folder*/) const {}
 };

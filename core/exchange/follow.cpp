@@ -11,7 +11,7 @@ namespace batchscope::exchange {
 
 namespace {
 
-/// Of a format whose files are written as a whole: reads them anew when they have changed.
+/// Follows a format whose files are written as a whole: reads them anew when they have changed.
 class WholeFileFollower final : public SeriesFollower {
 public:
   WholeFileFollower(const Importer& importer, std::filesystem::path path)
@@ -35,7 +35,7 @@ public:
   }
 
   Json position() const override { return taken_; }
-  void go_on(const Json& position) override {
+  void resume(const Json& position) override {
     taken_.clear();
     for (const auto& [uid, series] : position.items())
       for (const auto& [name, count] : series.items())

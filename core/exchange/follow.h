@@ -31,7 +31,7 @@ public:
   /// How far it has read, for another follower of the same path.
   virtual Json position() const = 0;
   /// Goes on from there. What is no position() is taken for the start.
-  virtual void go_on(const Json& position) = 0;
+  virtual void resume(const Json& position) = 0;
 };
 
 } // namespace batchscope::exchange

@@ -177,7 +177,7 @@ public:
     return json;
   }
 
-  void go_on(const Json& position) override {
+  void resume(const Json& position) override {
     tables_.clear();
     for (const auto& [file, json] : position.items()) {
       try {

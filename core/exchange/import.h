@@ -12,7 +12,7 @@
 
 namespace batchscope::exchange {
 
-/// What one or more files hold.
+/// Contents of one or more files.
 struct ImportedRuns {
   std::vector<store::CompleteRun> runs; ///< `sweep` is an index into `sweeps`
   std::vector<std::string> sweeps;      ///< their specs, as JSON
@@ -46,7 +46,7 @@ public:
   virtual std::string title() const = 0; ///< for messages: `TensorBoard event files`
   /// Whether the file or folder looks like this format, from its name or its first bytes. Never throws.
   virtual bool accepts(const std::filesystem::path& path) const = 0;
-  /// Of formats whose columns can be mapped with ImportOptions::names: those of the file. Throws as read() does.
+  /// Columns of the file, for formats whose columns can be mapped with ImportOptions::names. Throws as read() does.
   virtual std::vector<ImportColumn> columns(const std::filesystem::path& /*path*/) const { return {}; }
   /// Returns no runs for a sound file without values. Throws Error (input) naming what is wrong and where.
   virtual ImportedRuns read(const std::filesystem::path& path, const ImportOptions& options) const = 0;

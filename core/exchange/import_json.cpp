@@ -31,7 +31,7 @@ std::string text_in(const Json& object, const char* name) {
   return value.get<std::string>();
 }
 
-/// What was embedded: an object as the store keeps specs, any other text as it was.
+/// Text of an embedded value: an object as the store keeps specs, any other text as it was.
 std::string embedded_text(const Json& value) {
   constexpr int as_stored = 2;
   return value.is_string() ? value.get<std::string>() : json_text(value, as_stored);
@@ -54,7 +54,7 @@ telemetry::RunOutcome outcome_in(const Json& summary) {
     else
       field.set_real(outcome, number_from_json(*found));
   }
-  // Whoever wrote it then does not write it here.
+  // The process that wrote the run at that time does not write it here.
   if (telemetry::is_open(outcome.status))
     outcome.status = telemetry::RunStatus::interrupted;
   return outcome;
@@ -141,7 +141,7 @@ private:
 } // namespace
 
 std::unique_ptr<Importer> json_importer();
-/// What `export --format json` wrote: the same runs again, under their uids.
+/// Importer for the files of `export --format json`: the same runs again, under their uids.
 std::unique_ptr<Importer> json_importer() {
   return std::make_unique<JsonImporter>();
 }

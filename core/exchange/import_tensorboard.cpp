@@ -176,7 +176,7 @@ public:
   }
 
   Json position() const override { return read_; }
-  void go_on(const Json& position) override {
+  void resume(const Json& position) override {
     read_.clear();
     for (const auto& [file, bytes] : position.items())
       if (bytes.is_number_unsigned())

@@ -23,7 +23,7 @@ public:
 } // namespace
 
 std::unique_ptr<Exporter> markdown_exporter();
-/// What `compare --markdown` prints: which settings have the best validation score, and the table.
+/// Exporter of the text of `compare --markdown`: which settings have the best validation score, and the table.
 std::unique_ptr<Exporter> markdown_exporter() {
   return std::make_unique<MarkdownExporter>();
 }

@@ -34,7 +34,7 @@ std::vector<std::string> setting_keys(const std::vector<compare::ComparedRun>& r
   return keys;
 }
 
-/// What run_fields() has, apart from the copies of settings at its end.
+/// Columns of run_fields(), apart from the copies of settings at its end.
 std::vector<store::RunField> columns_beside(const std::vector<std::string>& settings) {
   std::vector<store::RunField> fields;
   for (const store::RunField& field : store::run_fields()) {

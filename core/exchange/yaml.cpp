@@ -133,7 +133,7 @@ private:
     return array;
   }
 
-  /// What follows a key or a dash in a line of this indent.
+  /// Parses the value that follows a key or a dash in a line of this indent.
   Json value(std::string text, std::size_t indent, int depth) {
     if (text.empty()) {
       if (deeper_than(indent))

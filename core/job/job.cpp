@@ -150,7 +150,7 @@ void check_can_begin(const run::RunSpec& spec) {
                       "schedule");
 }
 
-std::optional<search::SearchResult> settle_batch(run::Session& session, store::RunStore& store, Watch& watch,
+std::optional<search::SearchResult> choose_batch(run::Session& session, store::RunStore& store, Watch& watch,
                                                  const run::JobControl& control, KnownSearches* known) {
   const run::RunSpec& spec = session.spec();
   check_can_begin(spec);

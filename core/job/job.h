@@ -38,7 +38,7 @@ public:
   /// Why the job's results cannot be stored. The store keeps retrying; an empty text means that it succeeded. Any
   /// thread.
   virtual void not_stored(const std::string& /*why*/) {}
-  /// What was done after another program replaced the database's files. Any thread.
+  /// Called with a notice after another program has replaced the database's files. Any thread.
   virtual void files_replaced(const std::string& /*what*/) {}
   virtual void ended(std::int64_t /*id*/, const telemetry::RunOutcome& /*outcome*/) {}
 };
@@ -65,14 +65,14 @@ private:
   std::map<std::string, search::SearchResult> results_;
 };
 
-/// Throws Error (input) for a spec whose run cannot begin, before its batch is searched for: settle_batch() calls it,
+/// Throws Error (input) for a spec whose run cannot begin, before its batch is searched for: choose_batch() calls it,
 /// and who opens a database that may not exist yet before.
 void check_can_begin(const run::RunSpec& spec);
 
 /// Finds the first batch with a search if the spec asks for one and `known` (unless null) has no answer yet; returns
 /// the search, or nothing without one. Throws Error (failed) if no size fits, or when `control` requests a stop; only
 /// then it stores the search, with what it has run until then.
-std::optional<search::SearchResult> settle_batch(run::Session& session, store::RunStore& store, Watch& watch,
+std::optional<search::SearchResult> choose_batch(run::Session& session, store::RunStore& store, Watch& watch,
                                                  const run::JobControl& control, KnownSearches* known = nullptr);
 
 /// A search with its number in the database.
@@ -95,7 +95,7 @@ std::optional<StoredSearch> search_and_store(const run::RunSpec& spec, run::Sess
 std::int64_t store_search(const run::RunSpec& spec, const search::SearchResult& result, store::RunStore& store,
                           Watch& watch, const run::JobControl& control);
 
-/// What concerns one run of a job.
+/// Options for one run of a job.
 struct RunOptions {
   std::optional<std::int64_t> sweep;   ///< number of its sweep
   std::optional<std::int64_t> claimed; ///< number of the waiting run that it is, see store::SweepQueue

@@ -20,7 +20,7 @@ namespace {
 using telemetry::RunStatus;
 using telemetry::Words;
 
-/// Of the free memory, if the run had more than there is now.
+/// Fraction of the free memory that is used, if the run had more than there is now.
 constexpr double share_of_free_memory = 0.8;
 
 void check_ended(const store::RunRow& row) {

@@ -21,7 +21,7 @@ struct Resumable {
   checkpoint::Checkpoint checkpoint;
   std::filesystem::path folder; ///< of the run's checkpoints
   std::string environment_json; ///< in which it was made so far
-  /// What the user should know, such as a damaged checkpoint that was passed over.
+  /// Notes for the user, such as a damaged checkpoint that was passed over.
   std::vector<telemetry::Reason> notes;
 };
 

@@ -14,7 +14,7 @@ namespace batchscope::job {
 
 namespace {
 
-/// What a run has shown of sizes: examples of micro batches.
+/// Sizes of a run's micro batches, in examples.
 struct Sizes {
   std::set<std::int64_t> fitted;
   std::int64_t last = 0; ///< 0: no step was made

@@ -74,7 +74,7 @@ public:
     block_count_ = 0;
     active_ = true;
   }
-  /// Of the last request that was refused, at that moment.
+  /// State of the device at the last request that was refused.
   OutOfMemoryInfo last_refusal() {
     std::lock_guard lock(mutex_);
     return last_refusal_;

@@ -21,7 +21,7 @@ constexpr c10::DispatchKey key = c10::DispatchKey::AutocastIPU;
 
 struct Casts {
   c10::ScalarType type = c10::kFloat;
-  /// Of parameters, by the parameter.
+  /// Casts of parameters, by the parameter.
   std::unordered_map<const c10::TensorImpl*, std::pair<at::Tensor, at::Tensor>> of_parameters;
 };
 

@@ -117,7 +117,7 @@ HostKernel learn(std::int64_t examples, const PrepareKernel& prepare) {
   return kernel.events.size() > many_events ? at_its_peak(kernel) : kernel;
 }
 
-/// What is known of kernels, for all threads of the process.
+/// Known kernels, for all threads of the process.
 class KnownKernels {
 public:
   std::shared_ptr<const HostKernel> find(const std::string& key) const {

@@ -69,7 +69,7 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b,
     return at::empty(sizes, a.options());
   const ProductSizes reduced_sizes = sizes_to_learn_with({a.size(-2), a.size(-1), b.size(-1)});
   const auto [rows, inner, columns] = reduced_sizes;
-  // Of several products, enough to occupy every thread.
+  // Number of products of a batch that are made: enough to occupy every thread.
   const auto enough = static_cast<std::int64_t>(std::clamp(0x1p31 / reduced_sizes.multiplications(), 64.0, 512.0));
   const std::int64_t count = a.dim() == 3 ? std::min(a.size(0), enough) : 1;
   const auto reduced = [&](const at::Tensor& x, std::int64_t height, std::int64_t width) {

@@ -88,7 +88,7 @@ public:
 } // namespace
 
 at::Tensor checkpointed(const Segment& segment, const at::Tensor& x, bool draws) {
-  // Of a segment whose input needs no gradient, LibTorch would not run the backward pass.
+  // LibTorch would not run the backward pass of a segment whose input needs no gradient.
   const at::Tensor node = at::empty({0}, x.options().dtype(at::kFloat)).set_requires_grad(true);
   return Checkpointed::apply(segment, draws, x, node);
 }

@@ -39,7 +39,7 @@ public:
     sines_ = context.derived_buffer(angles.sin().to(context.device));
   }
 
-  /// Of [b, heads, t, d].
+  /// Rotates a tensor of the shape [b, heads, t, d].
   at::Tensor operator()(const at::Tensor& x) const {
     const std::int64_t length = x.size(2), half = x.size(3) / 2;
     const at::Tensor turned = at::cat({-x.slice(3, half), x.slice(3, 0, half)}, -1);

@@ -312,7 +312,7 @@ private:
       if (!options.device.is_meta())
         throw refused_script(file_,
                              fmt::format("its forward fails on a batch of {}: {}", in_brackets(input.sizes()), why));
-      // Of what the script has, or only of what `meta` lacks? In the first case this fails, too.
+      // Is the cause in the script, or only in what `meta` lacks? In the first case this fails, too.
       NetworkOptions on_host = options;
       on_host.device = at::kCPU;
       const TorchScript checked(on_host);

@@ -29,7 +29,7 @@ Error broken(const std::string& what) {
   return {Error::Kind::unavailable, std::string("no GPU can be pretended here: ") + program + ' ' + what};
 }
 
-/// That of this process, with some variables set.
+/// Environment of this process, with some variables set.
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& variables) {
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -90,7 +90,7 @@ private:
     const std::string path = (parts_folder() / program).string();
     if (::access(path.c_str(), X_OK) != 0)
       throw Error(Error::Kind::unavailable, "this torch was built without CUDA, so no GPU can be pretended");
-    // What each question is about replaces this GPU.
+    // Each question replaces this GPU by its own.
     auto variables = environment(Gpu{.name = "none"});
     variables.emplace_back("CUDA_VISIBLE_DEVICES", "0");
     std::vector<std::string> texts = environment_with(variables);

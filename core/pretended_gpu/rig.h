@@ -7,7 +7,7 @@
 
 namespace batchscope::pretended_gpu {
 
-/// What a GPU is for LibTorch, as far as its memory depends on it.
+/// Properties of a GPU as LibTorch sees it, as far as its memory depends on them.
 struct Gpu {
   std::string name;                ///< `NVIDIA H100 80GB HBM3`
   std::uint64_t memory_bytes = 0;  ///< of each

@@ -18,7 +18,7 @@ struct CardQuestion {
   std::uint64_t budget_bytes = 0; ///< for what the allocator reserves
 };
 
-/// What the steps took.
+/// Memory that the steps took.
 struct CardSteps {
   bool fits = false;
   std::uint64_t reserved_bytes = 0;  ///< peak; what the card must have

@@ -6,7 +6,7 @@
 
 namespace batchscope::run {
 
-/// What a run was made with and on, besides its spec. Empty texts are not known.
+/// Environment of a run besides its spec: versions, machine, threads, seed and data. Empty texts are not known.
 struct Environment {
   std::string program;  ///< version of BatchScope
   std::string libtorch; ///< version of LibTorch

@@ -12,7 +12,7 @@ namespace batchscope::run {
 std::string made_with(const std::string& environment_json, const RunStart& start) {
   const std::string environment = environment_text(environment_json);
   if (!start.program)
-    return start.card.empty() ? environment : fmt::format("{}, GPU {}", environment, start.card);
+    return start.card.empty() ? environment : fmt::format("{}, {}", environment, start.card);
   const ProgramStart& program = *start.program;
   std::vector<std::string> parts;
   if (!program.framework.empty())

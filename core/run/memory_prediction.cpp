@@ -22,7 +22,7 @@ std::int64_t max_batch(const RunSpec& spec, const data::Dataset& train) {
   return std::max<std::int64_t>(std::min(most, spec.effective_batch.value_or(most)), 1);
 }
 
-/// What an allocator takes beyond the bytes of the blocks counts as workspace.
+/// Computes the peak by a dry run. Memory that an allocator takes beyond the bytes of the blocks counts as workspace.
 predict::PeakCurve::Point exact(std::int64_t batch, const DryRunPredictor& predictor) {
   const predict::Peak peak = predictor.peak(batch);
   predict::PeakCurve::Point point{

@@ -15,8 +15,8 @@ namespace batchscope::run {
 /// The memory that a run will need, known before anything runs.
 struct MemoryPrediction {
   predict::PeakCurve curve; ///< peak of a step against the micro batch, up to max_batch
-  /// Of a step with the spec's batch, or with the largest that fits (else 1) if a search is to choose it: of a dry
-  /// run at this size, not interpolated.
+  /// Peak of a step with the spec's batch, or with the largest that fits (else 1) if a search is to choose it. From a
+  /// dry run at this size, not interpolated.
   predict::PeakCurve::Point peak;
   std::int64_t examples = 0;      ///< training examples
   std::int64_t max_batch = 1;     ///< largest size that the spec and the data allow

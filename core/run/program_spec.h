@@ -50,7 +50,7 @@ ProgramSpec program_spec_from_json(const Json& json);
 /// The same, but fields that are not known are kept in later_json.
 ProgramSpec stored_program_from_json(const Json& json);
 
-/// What the program is called: the script or module that an interpreter runs (`train.py`, `package.train`), else the
+/// Short name of the program: the script or module that an interpreter runs (`train.py`, `package.train`), else the
 /// file name of the command; empty without one.
 std::string program_name(const ProgramSpec& program);
 /// The command for display, quoted for a shell.

@@ -52,7 +52,8 @@ public:
   bool killing() const { return job_ && job_->killing(); } ///< see JobControl::kill()
 
   // --- for the training loop ---
-  /// What the loop does at this boundary. Blocks while paused; calls `before_waiting` before it blocks.
+  /// Requests to the loop at a step boundary. at_boundary() blocks while paused; it calls `before_waiting` before it
+  /// blocks.
   struct Requests {
     bool stop = false;
     bool paused = false;             ///< make one step, then wait again at the next boundary
@@ -73,7 +74,7 @@ public:
     std::vector<ScheduleEdit> edits; ///< as in Requests
     std::vector<BudgetChange> budgets;
   };
-  /// What was asked for since the last call; never waits.
+  /// Returns the orders given since the last call; never waits.
   Orders take();
   /// Calls `changed` whenever take() may have something new, on the thread that asked for it; it must return at once
   /// and call nothing here. A stop of the job calls nothing. An empty one ends the calls.

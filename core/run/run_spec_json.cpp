@@ -122,7 +122,7 @@ void refuse_later(const std::string& later_json) {
 
 std::optional<RunSpec> stored_spec(const std::string& text) {
   try {
-    // What this program stores has all fields; `{}` says nothing, although it would read as all defaults.
+    // Specs stored by this program have all fields; `{}` says nothing, although it would read as all defaults.
     const Json document = parse_json_or_discard(text);
     const bool is_ours = document.contains("model") || document.contains("program");
     return is_ours ? std::optional(stored_spec_from_json(text)) : std::nullopt;

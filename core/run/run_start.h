@@ -11,10 +11,10 @@
 
 namespace batchscope::run {
 
-/// What a training program says of itself. It is known once the program has connected, and grows then.
+/// Properties that a training program reports of itself. Known once the program has connected; more of them may follow.
 struct ProgramStart {
-  /// What works on it: 0 its output only, 1 it reports, 2 its batch size can be changed, 3 it also splits a step that
-  /// runs out of memory.
+  /// Level of the program: 0 only its output is known, 1 it reports, 2 its batch size can be changed, 3 it also splits
+  /// a step that runs out of memory.
   int level = 0;
   bool first_batch = false;             ///< its batch size can be set before it begins
   std::string name;                     ///< that it gives the run; empty if it gives none

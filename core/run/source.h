@@ -39,8 +39,8 @@ public:
 
   /// The run's RunStart, without the fields that only the caller knows (memory, search).
   virtual RunStart start() const = 0;
-  /// What the run is made with and on. The first call for a data set takes a while, see data::Dataset::checksum(): call
-  /// it before the run starts.
+  /// Environment of the run. The first call for a data set takes a while, see data::Dataset::checksum(): call it before
+  /// the run starts.
   virtual Environment environment() const = 0;
   /// Predicts the memory of a step at any size. Nothing if it cannot, or if `stop` returns true before it knows.
   virtual std::optional<predict::PeakCurve> predict_memory(const std::function<bool()>& /*stop*/) {

@@ -72,12 +72,12 @@ public:
   virtual bool needs_length() const { return false; }
   /// The batch of the very next step if the schedule is applied at `origin` and no other batch is requested.
   virtual std::int64_t first_batch(const ScheduleOrigin& origin) const;
-  /// Of an edited schedule: its base, which keeps counting during the overrides. Nothing for the others.
+  /// Base of an edited schedule, which keeps counting during the overrides. Nothing for other schedules.
   virtual std::optional<Course> base() const;
   /// A text from which make_schedule() makes the same schedule.
   virtual std::string text() const = 0;
 
-  /// What next() has changed in it, besides the course of a base, as a text for restore() of the same schedule; empty
+  /// State that next() has changed, besides the course of a base, as a text for restore() of the same schedule; empty
   /// for most. restore() throws Error (input) or Json::exception for another text.
   virtual std::string state() const { return {}; }
   virtual void restore(const std::string& /*state*/) {}

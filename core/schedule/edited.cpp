@@ -209,6 +209,7 @@ extern const ScheduleKind edited_schedule;
 const ScheduleKind edited_schedule{
     .name = "edited",
     .title = "Linear ramp, then constant",
+    .help = "Another schedule with other batch sizes in some ranges of steps",
     .form = "edited:100-200=64,300-=128,base=linear:max=256",
     .make = make_edited,
     .example =

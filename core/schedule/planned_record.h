@@ -5,7 +5,7 @@
 
 namespace batchscope::schedule {
 
-/// What is known of a step's record before the step is made; loss and gradient norm are NaN.
+/// Record of a step that was not made yet, as far as it is known; loss and gradient norm are NaN.
 telemetry::StepRecord planned_record(const PlannedStep& step);
 
 } // namespace batchscope::schedule

@@ -137,7 +137,7 @@ public:
   const std::string& shares_text() const { return options_.shares; }
   Json state_json() const;
   void restore(const Json& json);
-  /// Of a copy: gives it schedules of its own, and takes it from who hears the events.
+  /// Separates a copy from its original: gives it schedules of its own, and removes the receiver of its events.
   void stand_alone();
 
   bool epoch_ended() const { return sampler_.begins_epoch(batch_) || through(); }
@@ -389,7 +389,7 @@ std::optional<ScheduleEvent> event_from_json(const Json& json) {
 
 } // namespace
 
-// What is pending follows from the rest.
+// The pending step is not stored: it follows from the rest.
 Json Progression::Impl::state_json() const {
   const data::Sampler::Position position = sampler_.position();
   const auto warmed_up = rate_.progress_after_warmup();

@@ -14,9 +14,10 @@ namespace batchscope::schedule {
 /// Interface of a schedule kind; parsers, forms and menus use only this. A new kind is a file that defines a
 /// ScheduleKind and a line in kinds.def.
 struct ScheduleKind {
-  const char* name;  ///< how a text begins: `linear`
-  const char* title; ///< in menus, English: "Linear ramp"
-  const char* form;  ///< in help and messages: `linear:max=64[,epochs=E|...]`
+  const char* name;           ///< how a text begins: `linear`
+  const char* title;          ///< in menus, English: "Linear ramp"
+  const char* help = nullptr; ///< what it is, where the title is that of an example; null: the title says it
+  const char* form;           ///< in help and messages: `linear:max=64[,epochs=E|...]`
   /// `text` is the whole text. Throws as make_schedule() does.
   std::unique_ptr<BatchSchedule> (*make)(const std::string& text, const ScheduleOrigin& origin);
   /// An example for a run with this first batch over this many steps and epochs.

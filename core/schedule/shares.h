@@ -34,8 +34,8 @@ public:
   /// Whether the shares depend on what is measured.
   bool needs_feedback() const { return rule_ == Rule::loss; }
 
-  /// What add() has changed: the moving averages, NaN for a stream without a loss so far. set_losses() throws Error
-  /// (input) for another number of streams.
+  /// State that add() has changed: the moving averages, NaN for a stream without a loss so far. set_losses() throws
+  /// Error (input) for another number of streams.
   const std::vector<double>& losses() const { return losses_; }
   void set_losses(const std::vector<double>& losses);
 

@@ -20,15 +20,15 @@ struct Probe {
   std::int64_t batch = 0;
   Outcome outcome = Outcome::fits;
   std::optional<std::uint64_t> peak_bytes; ///< highest bytes in use; nothing with a simulated device
-  /// Of a GPU, what its allocator had of it at most: tensors and what lies unused between them. Only of a size that was
-  /// the only one of its process.
+  /// Most memory that a GPU's allocator held: tensors and unused space between them. Only for a size that was the only
+  /// one of its process.
   std::optional<std::uint64_t> reserved_bytes;
   std::optional<std::uint64_t> predicted_bytes; ///< the finder's prediction before the run
   std::optional<double> seconds;                ///< of one whole optimizer step
   std::optional<double> examples_per_second;
   std::string message; ///< for Outcome::error
-  /// Of a program of the user's own: `process` (one for each size), `live` (in one that goes on) or `evaluation` (a
-  /// batch of its evaluation); else empty.
+  /// How the size of a program of the user's own was run: `process` (one process for each size), `live` (in one process
+  /// for several sizes) or `evaluation` (a batch of its evaluation); empty for other runs.
   std::string how;
   std::optional<std::int64_t> pid;               ///< of that process
   std::shared_ptr<const telemetry::Trace> trace; ///< allocations and frees; only if the finder requested them

@@ -15,7 +15,7 @@ constexpr std::int64_t first_batch = 8; // kernels behave alike from here on
 constexpr double first_slack = 0.001;   // initial allowance for the model's error, as a fraction of the memory
 /// Fraction of the memory of a size by which a model of traces may fall short before it is given up.
 constexpr double most_misleading = 0.05;
-constexpr int most_broken_promises = 2; ///< of such a model
+constexpr int most_mispredictions = 2; ///< of such a model
 /// Memory that the first large size leaves free, whatever the margin: it shows how right the model is.
 constexpr double min_margin = 0.1;
 /// Fraction of the memory by which that size, predicted from small ones, stays below the margin.
@@ -53,7 +53,7 @@ public:
     }
     if (probe.outcome == Outcome::out_of_memory) {
       fails_ = std::min(fails_, probe.batch);
-      broken_promises_ += model_ || line() ? 1 : 0;
+      mispredictions_ += model_ || line() ? 1 : 0;
       if (options_.budget_bytes)
         give_up_misleading(probe.batch, *options_.budget_bytes);
       return;
@@ -67,7 +67,7 @@ public:
       if (dry_)
         correction_ = static_cast<std::int64_t>(*probe.peak_bytes - model_->peak(probe.batch).bytes);
     }
-    if (probe.trace == nullptr || misled_) {
+    if (probe.trace == nullptr || traces_rejected_) {
       if (probe.peak_bytes)
         give_up_misleading(probe.batch, *probe.peak_bytes);
       return;
@@ -98,11 +98,11 @@ private:
     if (!model_ || dry_)
       return;
     const bool short_of = static_cast<double>(*predict(batch)) < (1 - most_misleading) * static_cast<double>(bytes);
-    if (broken_promises_ < most_broken_promises && !short_of)
+    if (mispredictions_ < most_mispredictions && !short_of)
       return;
     model_.reset();
     traces_.clear();
-    misled_ = true;
+    traces_rejected_ = true;
   }
 
   /// Peaks as a line of the batch. Of trials without traces (a process for each size, measured from outside).
@@ -204,7 +204,7 @@ private:
            static_cast<double>(*predict(batch)) <= (1 + options_.doubt) * static_cast<double>(*options_.budget_bytes);
   }
 
-  /// Of what the model predicts too much of, at least what the size that fits has shown is known: the next size needs
+  /// Next size if the model predicts too much. The size that fits shows by how much at least, and the next size needs
   /// twice that, so steps grow until a size fails.
   std::int64_t beyond_prediction() const {
     const auto budget = static_cast<double>(*options_.budget_bytes);
@@ -212,8 +212,8 @@ private:
     return std::clamp(largest_within(budget + 2 * shown, fits_ + 1, highest()), fits_ + 1, highest());
   }
 
-  /// What the line predicts is tried, but no size far beyond those that were run; once it predicts that nothing more
-  /// fits, larger and larger steps until a size fails.
+  /// Tries the size that the line predicts, but none far beyond those that were run. Once the line predicts that
+  /// nothing more fits, takes larger and larger steps until a size fails.
   std::int64_t by_line() const {
     constexpr std::int64_t farthest = 16;
     if (fails_ != unknown)
@@ -233,7 +233,7 @@ private:
     if (!model_)
       return between_by_line();
     const double room = static_cast<double>(std::min(*options_.budget_bytes, *predict(fails_)));
-    const double slack = first_slack * std::pow(4, std::max(broken_promises_ - 1, 0)) * room;
+    const double slack = first_slack * std::pow(4, std::max(mispredictions_ - 1, 0)) * room;
     const std::int64_t goal = largest_within(room - slack, fits_ + 1, highest());
     return goal > fits_ ? goal : fits_ + (fails_ - fits_) / 2;
   }
@@ -242,7 +242,7 @@ private:
   /// names a size that is not next to the failed one; then the search bisects.
   std::int64_t between_by_line() const {
     const std::int64_t goal = largest_within(static_cast<double>(*options_.budget_bytes), fits_ + 1, highest());
-    const bool followed = broken_promises_ <= 1 && goal > fits_ && goal + 1 < fails_;
+    const bool followed = mispredictions_ <= 1 && goal > fits_ && goal + 1 < fails_;
     return followed ? goal : fits_ + (fails_ - fits_) / 2;
   }
 
@@ -275,15 +275,15 @@ private:
   std::int64_t fits_ = 0;        ///< largest that fitted
   std::int64_t fails_ = unknown; ///< smallest that did not
   int climbed_ = 0;              ///< sizes in a row that fitted and were the next one
-  int broken_promises_ = 0;      ///< sizes that failed although the model predicted a fit
+  int mispredictions_ = 0;       ///< sizes that failed although the model predicted a fit
   bool over_ = false;
   double last_error_ = 1;
   std::map<std::int64_t, std::uint64_t> peaks_; ///< of the sizes that fitted
   std::map<std::int64_t, std::shared_ptr<const telemetry::Trace>> traces_;
   std::shared_ptr<const predict::PeakPredictor> model_;
-  bool misled_ = false;         ///< by traces, which are no longer used
-  bool dry_;                    ///< model_ is from a dry run
-  std::int64_t correction_ = 0; ///< bytes by which a size needed more than model_ says
+  bool traces_rejected_ = false; ///< by traces, which are no longer used
+  bool dry_;                     ///< model_ is from a dry run
+  std::int64_t correction_ = 0;  ///< bytes by which a size needed more than model_ says
 };
 
 } // namespace

@@ -27,7 +27,7 @@ struct Measured {
   double peak = 0;
 };
 
-/// What the probes show about a limit in bytes: the smallest size above it, and the largest of those below it that is
+/// Probes on both sides of a limit in bytes: the smallest size above it, and the largest of those below it that is
 /// smaller. (Steps of one size may take different memory.)
 struct Bracket {
   Measured below;
@@ -40,8 +40,8 @@ template <typename Take> void for_each_run(const SearchResult& result, Take take
       take(probe);
 }
 
-/// What a size takes of the budget: more than its tensors, if the allocator is known to have left some of it unused.
-/// The prediction is all that is known of a size that ran without its peak being measured.
+/// Memory of the budget that a size takes: more than its tensors, if the allocator is known to have left some of it
+/// unused. The prediction is all that is known of a size that ran without its peak being measured.
 std::optional<Measured> measured(const Probe& probe) {
   const auto tensors = probe.peak_bytes ? probe.peak_bytes : probe.predicted_bytes;
   const auto peak = std::max(tensors, probe.reserved_bytes);

@@ -58,8 +58,8 @@ std::optional<std::int64_t> fastest(const std::vector<Timing>& timings);
 
 /// Why `batch` is the knee, with the deciding figures; one sentence without a full stop.
 std::string knee_reason(const std::vector<Timing>& timings, std::int64_t batch);
-/// What of the timings is not certain, as sentences without a full stop: that they are estimates, because other work
-/// took part of the time, and which sizes cannot be told apart if there is no knee. Empty if nothing.
+/// Uncertainties of the timings, as sentences without a full stop: that they are estimates, because other work took
+/// part of the time, and which sizes cannot be told apart if there is no knee. Empty if there are none.
 std::string doubt_about(const std::vector<Timing>& timings);
 
 } // namespace batchscope::search

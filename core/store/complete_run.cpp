@@ -21,7 +21,7 @@ namespace {
 using Added = RunStore::Added;
 using Update = CompleteRun::Update;
 
-/// What a series needs in order to become as it is now.
+/// Change that brings a stored series to its present state.
 struct Change {
   const std::string* name;
   const std::vector<Point>* points;

@@ -34,7 +34,7 @@ std::string path_of_placeholder(const std::string& key) {
   return "$.\"program\".\"set\".\"" + key.substr(placeholder_prefix.size()) + '"';
 }
 
-/// What a program is made with, as it says itself, by its key `program.NAME`.
+/// Path of a setting that a program has declared, by its key `program.NAME`.
 std::string path_in_start(const std::string& key) {
   return "$.\"program\".\"settings\".\"" + key.substr(program_prefix.size()) + '"';
 }

@@ -155,7 +155,7 @@ void OpenDatabase::exchange() {
   // Another file was moved into the database's place, but the old WAL is still beside it: SQLite would take it for the
   // new file's.
   const bool stale_log = opened.database != now.database && opened.log != FileIdentity{} && opened.log == now.log;
-  // Whoever put another database in place knows about the old one; only a process that writes has data of its own in
+  // A user who put another database in place knows about the old one; only a process that writes has data of its own in
   // it, or in its WAL.
   const bool of_use = writers_ > 0 || opened.database == now.database || (stale_log && holds_something(log_of(file_)));
   if (of_use && (writers_ > 0 || why_read_only(file_).empty()))

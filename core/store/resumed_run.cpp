@@ -180,14 +180,14 @@ std::shared_ptr<RunBuffer> resume_run(SQLite::Database& database, const NewRun& 
   run_sql(database,
           "DELETE FROM event WHERE run = ?1 AND id NOT IN (SELECT id FROM event WHERE run = ?1 ORDER BY id LIMIT ?2)",
           row.id, resumed.events);
-  // What was sent to the process that is gone is not meant for this one.
+  // Commands to the process that is gone are not meant for this one.
   run_sql(database, "UPDATE command SET taken = 1 WHERE run = ? AND taken IS NULL", row.id);
   run_sql(database, "UPDATE run SET process = ?2 WHERE id = ?1", row.id, process);
   auto buffer = std::make_shared<RunBuffer>(row.id, row.uid, run, max_waiting);
   telemetry::RunOutcome outcome = resumed.progress.outcome();
   outcome.status = telemetry::RunStatus::running;
   outcome.reason.clear();
-  buffer->go_on(cut_frames(database, resumed), telemetry::RunProgress(outcome, resumed.progress.clock()));
+  buffer->resume(cut_frames(database, resumed), telemetry::RunProgress(outcome, resumed.progress.clock()));
   RecordWriter(database).write(*buffer);
   return buffer;
 }

@@ -199,7 +199,7 @@ void RunBuffer::add_step_frame(const std::vector<std::size_t>& columns) {
   steps_.push_back({frames_.back().get(), columns});
 }
 
-void RunBuffer::go_on(std::vector<std::unique_ptr<FrameBuffer>> frames, const telemetry::RunProgress& progress) {
+void RunBuffer::resume(std::vector<std::unique_ptr<FrameBuffer>> frames, const telemetry::RunProgress& progress) {
   constexpr std::string_view other = "other.";
   const auto& known = telemetry::step_series();
   const auto column_of = [&](std::string_view name) {
@@ -269,14 +269,14 @@ void RunBuffer::tell(const std::string& error, const std::string& notice) {
     noticed_ = notice;
     on_notice(notice);
   }
-  if (!on_trouble || outcome || error == told_)
+  if (!on_trouble || outcome || error == reported_)
     return;
-  told_ = error;
+  reported_ = error;
   on_trouble(error);
 }
 
-void RunBuffer::tell_stored() {
-  if (on_trouble && !std::exchange(told_, {}).empty())
+void RunBuffer::report_stored() {
+  if (on_trouble && !std::exchange(reported_, {}).empty())
     on_trouble({});
 }
 

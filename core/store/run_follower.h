@@ -24,8 +24,8 @@ public:
   struct Update {
     /// A missing value is NaN, or StepRecord's default for integers.
     std::vector<telemetry::StepRecord> records;
-    /// What happened, and events that only carry values: points of the series that are not stored with the records,
-    /// such as validation_loss, with their names as in RunReader::series_names(). If there is more to come, no event is
+    /// Events, including those that only carry values: points of the series that are not stored with the records, such
+    /// as validation_loss, with their names as in RunReader::series_names(). If there is more to come, no event is
     /// later than the last record.
     std::vector<telemetry::Event> events;
     RunRow row;        ///< as of now; once the run has ended and `more` is false, nothing more will come

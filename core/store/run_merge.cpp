@@ -182,7 +182,8 @@ private:
     return true;
   }
 
-  /// What a run of another database says is true there: that somebody writes it, and which search chose its batch.
+  /// Adapts the parts of a run that are true only in its own database: that somebody writes it, and which search chose
+  /// its batch.
   void settle(std::int64_t id) {
     if (kind_ != MergeKind::other)
       return;

@@ -88,7 +88,7 @@ public:
   std::vector<StoredSearch> searches(std::int64_t after = 0, std::int64_t most = 1000) const;
   std::vector<SavedView> views() const; ///< in the order of their names
 
-  /// What RunStore::prune() would remove.
+  /// Series that RunStore::prune() would remove.
   struct Prunable {
     std::vector<std::int64_t> runs; ///< of those given, the ones that have ended and have such series
     std::int64_t series = 0;
@@ -110,7 +110,8 @@ public:
   /// The part of check() that is fast enough for every opening: what is missing, and, if a program ended abruptly while
   /// it wrote to the file, whether the file is damaged.
   std::vector<std::string> quick_check() const;
-  /// What was done after another program replaced the database's files while this reader was open; empty if none did.
+  /// Notice of how a replacement of the database's files by another program was handled, if one was made while this
+  /// reader was open; else empty.
   std::string notice() const;
 
   class Impl;

@@ -9,7 +9,7 @@
 
 #include "core/telemetry/outcome.h"
 
-// What a database has, as values.
+// Contents of a database, as values.
 namespace batchscope::store {
 
 /// Settings of a run that lists show, as far as its spec has them. `model`: of the user's own program, its command.

@@ -55,7 +55,7 @@ public:
         },
         [&] {
           if (!again) // else the caller knows it from the error of its first call
-            buffer_->tell_stored();
+            buffer_->report_stored();
         });
   }
 

@@ -34,7 +34,7 @@ struct ResumedRun {
   telemetry::RunProgress progress; ///< at the checkpoint
 };
 
-/// What is stored when a run begins.
+/// Properties of a run that begins, to be stored, and its callbacks.
 struct NewRun {
   std::string name;
   telemetry::RunStatus status = telemetry::RunStatus::running; ///< or queued
@@ -79,7 +79,7 @@ struct StoreOptions {
 /// A run that was made elsewhere, whole or as far as it has come.
 struct CompleteRun {
   std::string uid; ///< 32 hexadecimal digits; the same whenever the same run is read
-  /// What becomes of a run that is there under this uid and has other points.
+  /// Handling of a stored run with this uid that has other points.
   enum class Update {
     never,   ///< it stays as it is
     extend,  ///< new points are added; if the points that both have differ, it is another run, which gets the next uid

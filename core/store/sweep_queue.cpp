@@ -20,7 +20,7 @@ using SQLite::Statement;
 
 constexpr const char* waits = detail::run_waits;
 constexpr const char* in_order = detail::waiting_order;
-/// What runs with the same settings have in common.
+/// SQL expression with the same value for all runs with the same settings.
 constexpr const char* key = "coalesce(settings_key, spec)";
 
 /// Marks the sweep's runs whose process is gone; the process keeps its row, which tells of its unclean exit.
@@ -49,7 +49,7 @@ std::int64_t insert_waiting(Database& database, std::int64_t sweep, const std::s
   return detail::insert_run(database, row, uid, std::nullopt);
 }
 
-/// Of a query of number, name, spec and key.
+/// Reads a row of a query of number, name, spec and key.
 WaitingRun waiting_run(Statement& query) {
   return {.id = query.getColumn(0).getInt64(),
           .name = query.getColumn(1),

@@ -39,7 +39,7 @@ public:
   /// trains, or has ended otherwise than by an interruption or a stop without a reason.
   std::int64_t add(const std::vector<WaitingRun>& runs);
 
-  /// What the programs that work at the sweep do at the moment.
+  /// Current load of the sweep by the programs that work at it.
   struct Load {
     std::int64_t open = 0;            ///< claimed or running
     std::uint64_t reserved_bytes = 0; ///< by those

@@ -278,13 +278,13 @@ void Writer::store(const Runs& dirty) {
   });
   for (const auto& run : dirty)
     run->committed();
-  tell_ledger(dirty);
+  append_to_ledger(dirty);
   // Data committed just when the files were replaced are saved at once, before they are reported as stored.
   ready();
 }
 
 // Not after each transaction: at four per second the ledger of a long run would grow fast.
-void Writer::tell_ledger(const Runs& stored) {
+void Writer::append_to_ledger(const Runs& stored) {
   constexpr std::chrono::seconds between{10};
   const auto now = std::chrono::steady_clock::now();
   std::vector<Ledger::Run> lines;

@@ -8,7 +8,7 @@
 
 namespace batchscope::sweep {
 
-/// What is added to a sweep.
+/// Additions to a sweep.
 struct Extension {
   std::vector<Variation> values;       ///< further values of fields; of one that does not vary yet, beside its own
   std::optional<std::int64_t> repeats; ///< of each combination, the old ones included

@@ -13,7 +13,7 @@
 
 namespace batchscope::sweep {
 
-/// What is known of a run before it is made.
+/// Prediction for a run that has not started.
 struct RunPrediction {
   std::optional<std::int64_t> batch;       ///< nothing if a search with timings is to choose it
   std::optional<std::uint64_t> peak_bytes; ///< of its first step, by dry run; nothing if that is not possible

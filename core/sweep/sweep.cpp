@@ -37,18 +37,6 @@ void add_missing_keys(std::int64_t sweep, store::RunStore& store) {
   store::SweepQueue(store, sweep).add_missing_keys([](const std::string& spec) { return settings_key_of(spec); });
 }
 
-/// The newest run of each combination that has begun, in the order of the plan.
-std::vector<std::int64_t> begun(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store) {
-  std::map<std::string, std::int64_t> newest;
-  for (const auto& [id, key] : store::SweepQueue(store, sweep).begun())
-    newest[key] = id;
-  std::vector<std::int64_t> runs;
-  for (const PlannedRun& planned : plan.runs)
-    if (const auto found = newest.find(settings_key(planned.spec)); found != newest.end())
-      runs.push_back(found->second);
-  return runs;
-}
-
 } // namespace
 
 SweepPlan plan_sweep(const SweepSpec& spec, std::shared_ptr<data::DataPool> pool) {
@@ -112,6 +100,17 @@ void enqueue(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store) 
     store::SweepQueue(store, sweep).add(waiting);
 }
 
+std::vector<std::int64_t> begun_runs(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store) {
+  std::map<std::string, std::int64_t> newest;
+  for (const auto& [id, key] : store::SweepQueue(store, sweep).begun())
+    newest[key] = id;
+  std::vector<std::int64_t> runs;
+  for (const PlannedRun& planned : plan.runs)
+    if (const auto found = newest.find(settings_key(planned.spec)); found != newest.end())
+      runs.push_back(found->second);
+  return runs;
+}
+
 SweepResult run_sweep(SweepPlan plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
                       const std::shared_ptr<run::JobControl>& control, const WorkOptions& options) {
   watch.sweep_began(sweep);
@@ -123,17 +122,12 @@ SweepResult run_sweep(SweepPlan plan, std::int64_t sweep, store::RunStore& store
         add_missing_keys(sweep, store);
     });
     Worker worker(plan.spec, sweep, plan.pool, store, watch, control, options);
+    worker.work();
     SweepResult result;
-    try {
-      worker.work();
-    } catch (const Error& error) {
-      if (!options.own_card || error.kind() != Error::Kind::unavailable)
-        throw;
-      result.left = error.what();
-    }
+    result.left = worker.left();
     if (control->stopping())
       store::SweepQueue(store, sweep).withdraw();
-    result.runs = begun(plan, sweep, store);
+    result.runs = begun_runs(plan, sweep, store);
     result.finished = worker.finished();
     result.failed = worker.failed();
     result.stopped = control->stopping();

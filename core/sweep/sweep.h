@@ -74,6 +74,9 @@ struct SweepResult {
   std::string left; ///< why this process made no more runs: WorkOptions::own_card is not there; empty: it is
 };
 
+/// The newest run of each combination that has begun, in the order of the plan.
+std::vector<std::int64_t> begun_runs(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store);
+
 /// Makes the waiting runs of a sweep until none waits. A
 /// combination that cannot run or fails is stored as failed, and the sweep continues, also after a single run is
 /// stopped. A stop of the job ends the work; waiting runs are then removed, unless another program works at the sweep,

@@ -203,7 +203,7 @@ void check_values(const SweepSpec& spec, const Variation& variation) {
                                     field.option, in_quotes(value)));
 }
 
-/// What is wrong with the field itself; empty if nothing.
+/// Problem of the field itself; empty if there is none.
 std::string problem_of(const RunSpec& run, const std::string& field) {
   for (const auto& [key, message] : run::check_fields(run))
     if (key == field)

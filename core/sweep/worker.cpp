@@ -38,7 +38,7 @@ Worker::Worker(const SweepSpec& sweep, std::int64_t id, std::shared_ptr<data::Da
 }
 
 void Worker::work() {
-  while (!control_->stopping()) {
+  while (!control_->stopping() && left_.empty()) {
     const auto claim = this->claim();
     if (claim.run) {
       const auto spec = run::stored_spec_from_json(claim.run->spec_json);
@@ -86,7 +86,7 @@ void Worker::add_need(const std::string& spec_json) {
     need.budget = prediction.budget_bytes;
     need.peak = keeps_its_batch(spec) ? std::min(prediction.peak.bytes, need.budget) : need.budget;
   } catch (const Error&) {
-    // What has no dry run gets the memory for itself; what cannot run at all is found out when it starts.
+    // A run without a dry run gets the memory for itself; a run that cannot be made at all fails when it starts.
     need.budget = spec.memory_budget.value_or(1);
     need.peak = need.budget;
   }
@@ -125,14 +125,16 @@ void Worker::make(const store::WaitingRun& waiting, const run::RunSpec& spec) {
   try {
     check(spec);
     session = run::open_session(spec, pool_);
-    search = job::settle_batch(*session, store_, watch_, *control_, &searches_);
+    search = job::choose_batch(*session, store_, watch_, *control_, &searches_);
     // Detects a first batch that exceeds the data before the run is stored as started.
     session->start();
   } catch (const Error& error) {
-    const bool missing = options_.own_card && error.kind() == Error::Kind::unavailable;
-    if (missing || error.kind() == Error::Kind::device_lost) { // the others can be made by another process
-      queue_.release(waiting.id);
-      throw;
+    if (error.kind() == Error::Kind::device_lost || (options_.own_card && error.kind() == Error::Kind::unavailable)) {
+      queue_.release(waiting.id); // another process can make it
+      if (error.kind() == Error::Kind::device_lost)
+        throw;
+      left_ = error.what();
+      return;
     }
     refused = error.what();
   }

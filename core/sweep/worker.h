@@ -25,6 +25,8 @@ public:
 
   std::int64_t finished() const { return finished_; }
   std::int64_t failed() const { return failed_; }
+  /// Why it has ended with runs left: its own GPU is not there. Empty: it is.
+  const std::string& left() const { return left_; }
 
 private:
   /// Whether the claim may leave something to wait for.
@@ -60,6 +62,7 @@ private:
   std::size_t made_ = 0;
   std::int64_t finished_ = 0;
   std::int64_t failed_ = 0;
+  std::string left_;
 };
 
 } // namespace batchscope::sweep

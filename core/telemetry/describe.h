@@ -12,7 +12,7 @@ namespace batchscope::telemetry {
 /// Groups of events, for filtering.
 enum class EventGroup { all, out_of_memory, edits, evaluations };
 
-/// What is said of an event, wherever it is shown.
+/// Description of an event, the same wherever it is shown.
 struct Description {
   Message title;                                 ///< what has happened, in a few words
   std::optional<Argument> before{}, after{};     ///< batch or budget; nothing: not known, or it has none
@@ -28,7 +28,7 @@ Description describe(const Event& event);
 /// The place of an error as the value `place` of a reason; empty for a step of the training, and for outside of it.
 const char* place_of(OutOfMemory::Where where);
 
-/// What was done about an out-of-memory error, and its likely cause; nothing if nothing is said of it.
+/// How an out-of-memory error was handled, and its likely cause; nothing if the event has no cause to report.
 Message action_of(const OutOfMemory& event);
 std::optional<Message> cause_of(const OutOfMemory& event);
 

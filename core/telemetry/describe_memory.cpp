@@ -1,4 +1,4 @@
-// What is said of events about memory.
+// Descriptions of events about memory.
 #include <algorithm>
 #include <map>
 
@@ -33,7 +33,7 @@ Words words_of(Phase phase) {
   return Words::place_setup;
 }
 
-/// Of the training nothing need be said.
+/// Words for the place of an error; nothing for the training itself, which need not be mentioned.
 std::optional<Words> words_of(Where where) {
   switch (where) {
   case Where::update:

@@ -1,4 +1,4 @@
-// What is said of events of a run of the user's own program.
+// Descriptions of events of a run of the user's own program.
 #include <algorithm>
 #include <string_view>
 

@@ -1,4 +1,4 @@
-// What is said of events of any run.
+// Descriptions of events of any run.
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/telemetry/detail/descriptions.h"
@@ -55,7 +55,7 @@ Description description_of(const ValuesOnly& /*event*/) {
   return {.title = verbatim({})};
 }
 
-/// Of a kind without words: its fields as they are.
+/// Describes an event of a kind without words: its fields as they are.
 Description description_of(const UnknownEvent& event) {
   const Json detail = parse_json_or_discard(event.detail_json);
   Description description{.title = MessageOf(Words::kind).text("kind", event.kind)};

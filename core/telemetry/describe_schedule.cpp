@@ -1,4 +1,4 @@
-// What is said of events about batch sizes, schedules and learning rates.
+// Descriptions of events about batch sizes, schedules and learning rates.
 #include "core/telemetry/detail/descriptions.h"
 
 namespace batchscope::telemetry {

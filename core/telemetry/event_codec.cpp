@@ -132,11 +132,10 @@ std::int64_t take_message_number(UnknownEvent& event) {
 }
 
 template <typename Body> EventKind kind_with_fields() {
-  const Json nothing = Json::object();
-  Reading reading(nothing);
-  Body body;
-  fields(reading, body);
-  return {Kind<Body>::name, Kind<Body>::help, reading.asked()};
+  EventKind kind{Kind<Body>::name, Kind<Body>::help, {}};
+  Writing writing(kind.fields);
+  fields(writing, Body());
+  return kind;
 }
 
 template <typename... Bodies> std::vector<EventKind> kinds_of(const std::variant<Bodies...>* /*type*/) {
@@ -183,7 +182,7 @@ EncodedEvent encode(const Event& event) {
   Json detail = json_of(event.body);
   if (!detail.is_object())
     return encode(event.body);
-  // What was not understood was not changed either.
+  // Fields that were not understood were not changed either.
   if (const Json more = parse_json_or_discard(event.more_json); more.is_object())
     for (const auto& [name, value] : more.items())
       detail[name] = value;

@@ -11,7 +11,7 @@
 // before codes, there are codes: a reason `reason` has `reason_code` and `reason_args`.
 namespace batchscope::telemetry {
 
-/// What is stored of an event, beside its step and time.
+/// Stored form of an event, without its step and time.
 struct EncodedEvent {
   std::string kind;        ///< empty: the event only carries values
   std::string detail_json; ///< one JSON object, but of an UnknownEvent

@@ -1,6 +1,5 @@
 #include "core/telemetry/detail/event_io.h"
 
-#include <algorithm>
 #include <map>
 
 #include "core/telemetry/english.h"
@@ -73,8 +72,6 @@ Reason reason_in(const Json& object) {
 } // namespace
 
 const Json* Reading::take(const char* name, bool (*fits)(const Json&)) {
-  if (std::find(asked_.begin(), asked_.end(), name) == asked_.end())
-    asked_.emplace_back(name);
   const auto found = detail_.find(name);
   if (found == detail_.end() || !fits(*found))
     return nullptr;
@@ -151,6 +148,8 @@ Json Reading::rest() const {
 }
 
 void Writing::reason(const char* name, const Reason& value) {
+  for (const char* part : {"", "_code", "_args"})
+    note(name + std::string(part));
   if (value.empty())
     return;
   json_[name] = words_of_code(value.code) ? english(value) : value.text;
@@ -161,6 +160,7 @@ void Writing::reason(const char* name, const Reason& value) {
 }
 
 void Writing::json(const char* name, const std::string& object_json) {
+  note(name);
   Json object = parse_json_or_discard(object_json);
   json_[name] = object.is_object() ? std::move(object) : Json::object();
 }

@@ -13,7 +13,7 @@
 
 namespace batchscope::telemetry {
 
-/// What has happened, one alternative for each kind. Kinds and details as they are stored and sent are known to
+/// Body of an event, one alternative for each kind. Kinds and details as they are stored and sent are known to
 /// event_codec.h only; words are made by describe.h. A new kind is an alternative here, its fields in the codec, its
 /// words in describe_*.cpp.
 using EventBody =

@@ -21,7 +21,7 @@ struct EarlierCause {
   const char* text;
   Cause cause;
 };
-/// Of all versions before there were codes.
+/// Causes in the words of all versions before there were codes.
 constexpr std::array earlier_causes = {
     EarlierCause{"unknown", Cause::unknown},
     EarlierCause{"a larger micro batch was tried again (--grow-back)", Cause::growing_back},
@@ -63,7 +63,7 @@ bool says(const Json& detail, const char* name) {
   return found != detail.end() && !found->is_null();
 }
 
-/// What follows `begin`, if the text begins so.
+/// Rest of the text after `begin`, if the text begins so.
 std::optional<std::string_view> after(std::string_view text, std::string_view begin) {
   return text.starts_with(begin) ? std::optional(text.substr(begin.size())) : std::nullopt;
 }
@@ -89,7 +89,7 @@ Reason earlier_reason(std::string_view text) {
   return as_told(std::string(text));
 }
 
-/// Of the engine: whether its micro batches got smaller.
+/// Completes an error of the engine: whether its micro batches got smaller.
 void complete_of_engine(std::string_view action, OutOfMemory& event) {
   event.counts = Counts::budget;
   if (!event.micro_batches_after) {
@@ -107,7 +107,7 @@ void complete_of_engine(std::string_view action, OutOfMemory& event) {
     event.reason = because(Words::single_example);
 }
 
-/// Of a program: its own words, or those of what has watched it.
+/// Completes an error of a program, from its own words or those of its watcher.
 void complete_of_program(std::string_view action, OutOfMemory& event) {
   if (action == "the program has ended") {
     event.where = Where::outside;
@@ -138,7 +138,7 @@ void complete_earlier(const Json& detail, OutOfMemory& event) {
     event.where = Where::update;
   const bool of_engine = event.micro_batches_after || (event.split_to && action.find("split") == std::string::npos);
   of_engine ? complete_of_engine(action, event) : complete_of_program(action, event);
-  // What has a code goes before words.
+  // Codes take precedence over words.
   event.where = says(detail, "where") ? given.where : event.where;
   event.counts = says(detail, "in_use_of") ? given.counts : event.counts;
   event.cause = says(detail, "cause_code") ? given.cause : event.cause;

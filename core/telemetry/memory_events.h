@@ -14,7 +14,7 @@ namespace batchscope::telemetry {
 
 /// A request for memory that was refused, and what was done about it.
 struct OutOfMemory {
-  /// What was being done. `outside`: it is known only from how a program ended.
+  /// Activity during which memory ran out. `outside`: it is known only from how a program ended.
   enum class Where { training, update, evaluation, loading, outside };
   /// The same examples run again in smaller micro batches; the evaluation goes on with smaller batches; the same is
   /// tried again; the error went on to whoever made the step.
@@ -35,7 +35,8 @@ struct OutOfMemory {
     kernel,       ///< its out-of-memory killer
     loader_worker ///< of a data loader, or /dev/shm is full
   };
-  /// What in_use_bytes counts: the same as limit_bytes; the whole process, with libraries that a budget does not count.
+  /// Memory that in_use_bytes counts: the same as limit_bytes (`budget`), or the whole process, with libraries that a
+  /// budget does not count (`process`).
   enum class Counts { not_known, budget, process };
 
   Where where = Where::training;

@@ -46,7 +46,7 @@ std::optional<Words> words_named(const std::string& name, const std::string& tex
   return found == rows().end() ? std::nullopt : std::optional(static_cast<Words>(found - rows().begin()));
 }
 
-/// What a value of a reason is, by its name.
+/// Argument for a value of a reason; its type follows from its name.
 Argument argument_of(const std::string& name, const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value))
     return Text{*text};

@@ -16,7 +16,7 @@ constexpr std::array<std::pair<RunStatus, const char*>, 6> statuses = {{{RunStat
                                                                         {RunStatus::failed, "failed"},
                                                                         {RunStatus::interrupted, "interrupted"}}};
 
-/// Of an evaluation, or of a step of a program that prints its scores.
+/// Takes the scores of an evaluation, or of a step of a program that prints them.
 void take_scores(const std::vector<std::pair<std::string, double>>& values, RunOutcome& outcome) {
   for (const auto& [name, value] : values) {
     if (name == "validation_loss")

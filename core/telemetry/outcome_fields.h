@@ -24,7 +24,7 @@ enum class ValueKind {
 /// Which of two values is the better one.
 enum class Better { unknown, smaller, larger };
 
-/// What a value depends on.
+/// Circumstances on which a value depends.
 enum class DependsOn {
   learning, ///< a score, a loss, steps: training with one seed comes to the same value again
   speed,    ///< a time or a rate, which other work on the machine makes worse
@@ -58,7 +58,7 @@ const std::vector<OutcomeField>& outcome_fields();
 /// Null if there is none of this name.
 const OutcomeField* find_outcome_field(std::string_view name);
 
-/// What is known of a value by its name: a result's by its field, a series' by its ending.
+/// Properties of a value that follow from its name: for a result from its field, for a series from its ending.
 struct Quantity {
   ValueKind kind = ValueKind::number;
   Better better = Better::unknown;

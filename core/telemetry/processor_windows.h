@@ -13,7 +13,7 @@ class ProcessorWindows {
 public:
   /// `process`: see thread_times(). The first window begins now.
   explicit ProcessorWindows(std::string process = "self") : watch_(std::move(process)) {}
-  /// Of a step that has just been made.
+  /// Adds to the record of a step that has just been made.
   void add_to(StepRecord& record);
 
 private:

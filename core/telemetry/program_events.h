@@ -23,7 +23,7 @@ struct ProgramConnected {
   bool operator==(const ProgramConnected&) const = default;
 };
 
-/// What works on the program, if it is less than could be: 1 it only reports, 2 its size can change.
+/// Level of the program, if it is lower than it could be: 1 it only reports, 2 its size can change.
 struct ProgramLevel {
   std::int64_t level = 1;
   Reason reason{};
@@ -143,7 +143,7 @@ struct ProbeResult {
   std::optional<double> first_seconds{};       ///< of the first one
   std::optional<std::int64_t> peak_bytes{};
   std::optional<std::int64_t> room_bytes{}; ///< for a step, beside what lives between steps
-  /// Of a GPU, by its allocator at most: tensors and what lies unused between them; of a process with one size.
+  /// Most memory that a GPU's allocator held: tensors and unused space between them. For a process with one size.
   std::optional<std::int64_t> reserved_bytes{};
   /// Examples of the evaluation batch that was run after a step of that size: the result is that batch's.
   std::optional<std::int64_t> evaluation{};

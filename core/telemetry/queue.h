@@ -11,7 +11,7 @@
 
 namespace batchscope::telemetry {
 
-/// What a training loop reports, in the order in which it happened.
+/// Report of a training loop; reports keep the order in which things happened.
 using Entry = std::variant<StepRecord, Event>;
 
 /// Passes entries from one run's training loop to the one thread that stores or shows them, in order and without loss.

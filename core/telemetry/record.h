@@ -52,7 +52,7 @@ bool nan_is_unknown(const std::string& series);
 /// if they are not known.
 void row(const StepRecord& record, std::vector<double>& values);
 
-/// What is known of a step, by the names of the series, `more` included; without numbers that are NaN.
+/// Known values of a step, by the names of the series, `more` included; without numbers that are NaN.
 std::vector<std::pair<std::string, double>> known_values(const StepRecord& record);
 
 /// The inverse of row(): sets the value of step_series()[index]. An integer field stays unchanged if the value is not a

@@ -6,7 +6,7 @@
 
 namespace batchscope::telemetry {
 
-/// What memory is used for.
+/// Purpose of an allocation.
 enum class Use : std::uint8_t { parameters, gradients, optimizer, activations, workspace, batch };
 inline constexpr int use_count = 6;
 /// Lower-case name, as in JSON.

@@ -79,7 +79,7 @@ private:
     std::uint64_t known = 0;
     for (const std::uint64_t bytes : held_)
       known += bytes;
-    // What libraries and the loss have allocated since.
+    // Memory that libraries and the loss have allocated since.
     trace.start_bytes_by[static_cast<std::size_t>(telemetry::Use::workspace)] +=
         trace.start_bytes - std::min(known, trace.start_bytes);
     taken_.trace = std::move(trace);

@@ -6,7 +6,7 @@
 
 namespace batchscope::train {
 
-/// Of each stream the loss terms in this window.
+/// Loss terms of each stream in this window.
 std::vector<std::int64_t> Learner::stream_terms(const std::vector<MicroBatch>& window) const {
   std::vector<std::int64_t> all;
   std::int64_t first = 0;

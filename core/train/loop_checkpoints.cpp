@@ -54,7 +54,7 @@ void Loop::make_checkpoint_if_due() {
     checkpoints_->make(state());
 }
 
-/// Of a run that has finished or was stopped; the loop is over, so it may wait for the disk.
+/// Makes the last checkpoint of a run that has finished or was stopped. The loop is over, so it may wait for the disk.
 void Loop::make_last_checkpoint() {
   if (!checkpoints_)
     return;

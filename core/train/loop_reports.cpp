@@ -1,4 +1,4 @@
-// What the loop reports to its sink: step records and events.
+// Reports of the loop to its sink: step records and events.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -14,7 +14,7 @@ namespace {
 
 using telemetry::Words;
 
-/// What the device knows of a request that it refused.
+/// Adds the device's data about a request that it refused.
 void add_memory(const memory::OutOfMemoryInfo& info, telemetry::OutOfMemory& event) {
   event.requested_bytes = info.requested;
   event.in_use_bytes = info.in_use;

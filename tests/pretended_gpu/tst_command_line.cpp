@@ -179,7 +179,10 @@ private Q_SLOTS:
 
     const Outcome resumed = here.run({"sweep", "--resume", "1", "--batch", "32,64", "--device", "cuda:1,cuda:0"});
     QVERIFY2(resumed.status == 0 && resumed.out.contains("6 of 6 runs finished"), resumed.shown());
-    QVERIFY2(resumed.err.contains("; the other workers make the runs"), resumed.shown());
+    QVERIFY2(resumed.err.contains("no GPU is visible: CUDA_VISIBLE_DEVICES is \"1\""), resumed.shown());
+
+    const Outcome none = here.run({"sweep", "--resume", "1", "--batch", "128", "--device", "cuda:1,cuda:2"});
+    QVERIFY2(none.status == 1 && none.err.contains("error: "), none.shown());
   }
 
   void saysWhatIsWrongWithTheCardsOfASweep_data() {

@@ -16,8 +16,8 @@ class QuestionsCard;
 class SizeModel;
 class TableModel;
 
-/// What documents and papers advise: three questions, the rows that apply with their sources, whole tables, and what
-/// the rules found in the current run. UI thread.
+/// Advice from documents and papers: three questions, the rows that apply with their sources, whole tables, and the
+/// findings of the rules in the current run. UI thread.
 class AdvicePage : public Page {
   Q_OBJECT
 

@@ -9,7 +9,7 @@ namespace batchscope::ui {
 
 class ChoiceRow;
 
-/// What for, which model, how much memory. UI thread.
+/// The questions about task, model, its weights and memory. UI thread.
 class QuestionsCard : public Card {
   Q_OBJECT
 

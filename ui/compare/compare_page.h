@@ -53,7 +53,7 @@ private:
   QWidget* make_scatter();
   void make_actions();
   void follow();
-  // What is compared.
+  // The comparison.
   void set_scope(const RunScope& scope);
   void request(); ///< soon, with what the database has by then
   void compare_now();

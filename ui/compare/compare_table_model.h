@@ -33,7 +33,7 @@ public:
   /// The key of a column's field; empty for the first one.
   QString key(int column) const;
 
-  // What the user chose; all of it is kept in state().
+  // Choices of the user, all kept in state().
   void set_only_differing(bool on);
   bool only_differing() const { return only_differing_; }
   /// Shows or hides a field, whatever the default.

@@ -16,7 +16,7 @@
 #include "ui/compare/parallel_plot.h"
 #include "ui/workbench/goal_box.h"
 
-// What the Compare page keeps: between starts, and as views that are saved in the database under a name.
+// State that the Compare page keeps: between starts, and as views that are saved in the database under a name.
 namespace batchscope::ui {
 
 namespace {

@@ -77,6 +77,8 @@ CompareField series_field(const QString& key, const std::string& series, const Q
   for (const double number : numbers)
     column.values.push_back(std::isfinite(number) ? Json(number) : Json(nullptr));
   CompareField field = make_field(key, CompareField::Origin::series, std::move(column));
+  if (series == "batch") // of the step, where the result of that name is the first one
+    field.title = QStringLiteral("batch size");
   field.title += u' ' + what;
   return field;
 }

@@ -63,7 +63,7 @@ struct Comparison {
   /// -1 if there is none.
   int field(const QString& key) const;
   QString run_name(std::size_t run) const;
-  /// What runs came to in a field that has a mean: those that count, see core/compare/evidence.h.
+  /// Summary of a field that has a mean, over those runs that count, see core/compare/evidence.h.
   compare::Summary summary(const CompareField& field, const std::vector<std::size_t>& of) const;
 };
 
@@ -76,7 +76,7 @@ struct RunGroups {
   std::vector<std::vector<std::size_t>> groups; ///< in ascending order of the field's values
 };
 RunGroups group_by(const Comparison& comparison, const QString& field);
-/// What the runs of a group have in common: `batch size 64`, or a run's name.
+/// Name of a group from the value that its runs share: `batch size 64`, or a run's name.
 QString group_name(const Comparison& comparison, const RunGroups& groups, std::size_t group);
 
 } // namespace batchscope::ui

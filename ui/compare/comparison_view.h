@@ -12,8 +12,8 @@
 
 namespace batchscope::ui {
 
-/// What all parts of the Compare page show: the comparison, which of its runs the filter leaves, and which of those are
-/// marked. Marking runs in one part marks them in all. UI thread.
+/// State that all parts of the Compare page share: the comparison, which of its runs the filter leaves, and which of
+/// those are marked. Marking runs in one part marks them in all. UI thread.
 class ComparisonView : public QObject {
   Q_OBJECT
 

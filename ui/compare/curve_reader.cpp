@@ -37,7 +37,7 @@ std::vector<store::Point> thinned(std::vector<store::Point> points, std::size_t 
   return some;
 }
 
-/// What all curves of a request are of.
+/// Quantity that all curves of a request show.
 struct Quantity {
   std::string series;
   double factor = 1;

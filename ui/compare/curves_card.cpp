@@ -89,7 +89,7 @@ CurvesCard::CurvesCard(const Theme& theme, ComparisonView& view, const std::file
   });
 }
 
-/// Of the tokens' points, the axis does not matter.
+/// Axis of the curves; it does not matter for points over tokens.
 series::Axis CurvesCard::axis() const {
   return over().empty() ? static_cast<series::Axis>(axis_->currentData().toInt()) : series::Axis::step;
 }

@@ -22,7 +22,7 @@ public:
 
   /// Nothing if the run has no (finite) value; also for values below or equal to 0 on a logarithmic axis.
   std::optional<double> place(std::size_t run) const;
-  /// Of any number.
+  /// Place of any number.
   double place_of(double value) const;
   const QString& name() const { return name_; } ///< `peak memory`
   QString title() const;                        ///< `peak memory (MB)`

@@ -12,7 +12,7 @@ namespace batchscope::ui {
 
 namespace {
 
-/// What conditions may compare: the run's own fields, then the comparison's.
+/// Number of the run's own fields that conditions may compare; the comparison's fields follow them.
 constexpr std::size_t own_fields = 3;
 
 bool is_comparison(const QString& text) {

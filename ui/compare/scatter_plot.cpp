@@ -31,7 +31,7 @@ struct Place {
   double half = 0;
 };
 
-/// Of runs: the mean of a result, or the setting that all of them have; nothing without a value.
+/// Place of several runs: the mean of a result, or the setting that all of them have; nothing without a value.
 std::optional<Place> place_of(const Comparison& comparison, const CompareField& field,
                               const std::vector<std::size_t>& runs) {
   if (!field.has_mean()) {

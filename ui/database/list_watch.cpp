@@ -147,9 +147,9 @@ void ListWatch::show_views(std::vector<store::SavedView> views) {
 
 /// Reports a problem once, and once that it is over.
 void ListWatch::tell(const QString& problem) {
-  if (problem == told_)
+  if (problem == reported_)
     return;
-  told_ = problem;
+  reported_ = problem;
   listener_.problem(problem);
 }
 

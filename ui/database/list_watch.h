@@ -61,7 +61,7 @@ private:
   bool had_database_ = false;
   bool unchecked_ = false; ///< opened, and not looked for damage yet
   std::string notice_;     ///< the last reported notice
-  QString told_;
+  QString reported_;
   QString read_only_;
 };
 

@@ -87,7 +87,7 @@ Q_SIGNALS:
   void searches_changed();
   /// views() has changed.
   void views_changed();
-  /// What went wrong and what to do; empty once it is resolved.
+  /// A problem and its remedy, for the user; empty once it is resolved.
   void problem(const QString& text);
 
 private:

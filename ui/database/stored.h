@@ -14,7 +14,7 @@
 #include "core/store/run_row.h"
 #include "core/telemetry/record.h"
 
-// What the window reads from a run database: values, handed from the database's thread to the UI thread.
+// Values that the window reads from a run database, handed from the database's thread to the UI thread.
 namespace batchscope::ui {
 
 /// A stored run without its records.

@@ -97,7 +97,7 @@ void FindHeader::show_change(bool elsewhere) {
 
 void FindHeader::show_state(const State& state) {
   activity_->setText(state.activity);
-  // Of the two buttons that alternate, the visible one gets the keyboard focus.
+  // The visible one of the two buttons that alternate gets the keyboard focus.
   const bool hand_over = find_->hasFocus() || cancel_->hasFocus();
   log_->setVisible(state.has_search);
   cancel_->setVisible(state.searching);

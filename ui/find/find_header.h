@@ -37,7 +37,7 @@ public:
   void show_state(const State& state);
   /// The settings that are searched, in the order of described(); `program`: of the user's own program.
   void show_settings(const QStringList& settings, bool program);
-  /// What the button for other settings does: `elsewhere`: it leads to another page.
+  /// Sets the action of the button for other settings. `elsewhere`: it leads to another page.
   void show_change(bool elsewhere);
 
   QString strategy() const;

@@ -67,12 +67,12 @@ private:
   bool searching() const; ///< the search that is shown is running
   void refresh();
   void show_size(std::optional<std::int64_t> batch);
-  /// What is known before a search; only while the settings are seen.
+  /// Predicts the answer before a search; only while the settings are seen.
   void request_prediction();
   void show_prediction(const std::shared_ptr<const run::MemoryPrediction>& prediction);
   void show_settings();
   void show_header();
-  /// What training the sizes of the search that is shown came to.
+  /// Reads the results of training the sizes of the search that is shown.
   void read_sizes();
   void train_sizes(const QString& goal);
   void show_error(const SearchView& failed);

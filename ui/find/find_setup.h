@@ -17,8 +17,8 @@ namespace batchscope::ui {
 class LabelledEdit;
 class NoteLine;
 
-/// What to search and how, in one row of fields with error messages in place. The rest of the spec comes from the new
-/// run form or the last job. A program of the user's own is named by its command and folder.
+/// Settings of a search in one row of fields, with error messages in place. The rest of the spec comes from the new run
+/// form or the last job. A program of the user's own is named by its command and folder.
 class FindSetup : public QWidget {
   Q_OBJECT
 
@@ -34,7 +34,7 @@ public:
   std::optional<FindRequest> request();
   /// Shows an error of the search itself at its field, if it is about one of these fields.
   void show_error(const std::string& field, const QString& message);
-  /// What is known of the answer before a search; empty: nothing.
+  /// Shows a prediction of the answer before a search; empty: there is none.
   void show_prediction(const QString& text);
 
   QJsonObject state() const;
@@ -55,7 +55,7 @@ private:
   run::RunSpec spec_;
   std::string strategy_ = "predictive";
   std::map<std::string, LabelledEdit*> fields_; ///< by spec key
-  // Of the user's own program, instead of model and data; read-only.
+  // Fields of the user's own program, instead of model and data; read-only.
   LabelledEdit* command_ = nullptr;
   LabelledEdit* folder_ = nullptr;
   QWidget* all_ = nullptr; ///< leads to the rest of the settings; a program has the page's own button

@@ -21,7 +21,7 @@ QString list_of(const std::vector<std::int64_t>& sizes) {
   return texts.join(QStringLiteral(", "));
 }
 
-/// What the runs of a size came to: `95.80 % ± 0.40 over 3 seeds`.
+/// Result of the runs of a size: `95.80 % ± 0.40 over 3 seeds`.
 QString result_of(const compare::Standing& standing, const compare::Goal& goal) {
   if (!standing.text.empty())
     return QString::fromStdString(standing.text);

@@ -13,7 +13,7 @@
 
 namespace batchscope::ui {
 
-/// What training the sizes of a search came to so far.
+/// Results so far of training the sizes of a search.
 struct TrainedSizes {
   std::int64_t sweep = 0;
   std::string goal;        ///< as on the command line: `target:97%`

@@ -60,7 +60,7 @@ QString tip_of(const KnownSearch& search) {
            when(search), format_duration(search.result().seconds));
 }
 
-/// Of a search that found no answer.
+/// Text for a search that found no answer.
 QString no_answer(const search::SearchResult& result) {
   return result.interrupted ? tr("stopped") : tr("nothing fits");
 }

@@ -91,7 +91,7 @@ PlotMark mark_of(const SearchView& view, const ProbeRow& row, int panel, const Q
   return mark;
 }
 
-/// Of the recommended size.
+/// Label of the recommended size.
 QString knee_text(const search::Timing& timing, double best) {
   const QString text = timing.examples_per_second >= best ? SearchPlots::tr("fastest")
                                                           : SearchPlots::tr("≥ 95 % of the best throughput");

@@ -8,8 +8,8 @@
 
 namespace batchscope::ui {
 
-/// What the rules found in several runs: a short text, and a menu with a line for each finding. Hidden if there is
-/// nothing. UI thread.
+/// Findings of the rules in several runs: a short text, and a menu with a line for each finding. Hidden if there is
+/// none. UI thread.
 class FindingsButton : public QToolButton {
   Q_OBJECT
 

@@ -16,7 +16,8 @@ namespace batchscope::ui {
 
 class Card;
 
-/// What the rules found in a run: the facts, and a link that proposes the run with the change that mends it. UI thread.
+/// Findings of the rules in a run: the facts, and a link that proposes the run with the change that mends it. UI
+/// thread.
 class FindingsCard : public QWidget {
   Q_OBJECT
 

@@ -29,7 +29,7 @@ public:
 
   /// Nothing while a field has an error, which stands at the field.
   std::optional<Value> value();
-  /// Of a Hugging Face model; an error is shown below the button.
+  /// Reads the config.json of a Hugging Face model; an error is shown below the button.
   void read_config(const QString& file);
   QJsonObject state() const;
   void restore(const QJsonObject& state);

@@ -40,7 +40,7 @@ void train_one(const run::RunSpec& spec, const Pool& pool, JobWatch& watch, stor
     return fail_as(job::run_program(spec, {}, store, watch, watch.control()).job);
   const auto session = run::open_session(spec, pool);
   watch.begin_search();
-  const auto search = job::settle_batch(*session, store, watch, *watch.control());
+  const auto search = job::choose_batch(*session, store, watch, *watch.control());
   if (search)
     watch.found(*search);
   fail_as(job::run_and_store(*session, spec, search, store, {}, watch, watch.control()));

@@ -65,7 +65,7 @@ public:
   QString title() const { return title_; }
   /// Text of the button that cancels it: "Stop run", "Stop sweep".
   QString stop_text() const;
-  /// Of a failed job.
+  /// Error of a failed job.
   struct Failure {
     QString message;   ///< one line
     std::string field; ///< key of the run's field that it is about, see Error::field()
@@ -78,7 +78,7 @@ public:
   double seconds() const; ///< spent working so far
   /// Estimated from the progress so far; of a sweep, whose runs take different times, what was set last, counted down.
   std::optional<double> seconds_left() const;
-  /// Of a sweep: estimated from runs that were measured.
+  /// Sets the remaining time of a sweep, estimated from runs that were measured.
   void set_seconds_left(std::optional<double> seconds);
 
   /// Ends the job at the next step boundary (or between two trials); its results so far stay stored. A queued job never
@@ -89,7 +89,7 @@ public:
   const std::vector<search::Timing>& timings() const { return timings_; }
   /// Search strategy, if the job searches.
   const QString& strategy() const { return strategy_; }
-  /// Of a search that has ended.
+  /// Result of a search that has ended.
   const std::shared_ptr<const search::SearchResult>& search_result() const { return search_result_; }
   /// The number of the search in the database; nothing until it is stored.
   const std::optional<std::int64_t>& stored_search() const { return stored_search_; }
@@ -99,7 +99,7 @@ public:
   const std::optional<compare::Answer>& answer() const { return answer_; }
   const std::optional<predict::PeakCurve>& predicted() const { return predicted_; }
   std::uint64_t budget_bytes() const { return budget_; }
-  /// What the test of a program has shown, once it has ended.
+  /// Result of the test of a program, once it has ended.
   const std::shared_ptr<const program::Tryout>& tried() const { return tried_; }
   const std::shared_ptr<const Fitted>& fitted() const { return fitted_; }
   const run::RunSpec& spec() const { return spec_; }
@@ -189,9 +189,9 @@ public:
   Job* fit(const run::RunSpec& spec, const QString& card);
 
   const QList<Job*>& jobs() const { return jobs_; } ///< oldest first
-  Job* working() const;
-  /// What the job does, or which one it waits for.
-  QString activity_of(const Job& job) const; ///< the current one, or null
+  Job* working() const;                             ///< the current one, or null
+  /// Current work of the job, or the job that it waits for, as a text.
+  QString activity_of(const Job& job) const;
   bool idle() const;
   /// Cancels all jobs; emits idle_now() once the worker is idle.
   void cancel_all();

@@ -155,7 +155,7 @@ void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
   show_others(run, axis);
 }
 
-/// Of a program on the host, the memory is that of its process, which its budget does not limit as a whole.
+/// Shows the memory. For a program on the host it is that of its process, which its budget does not limit as a whole.
 void LiveCurves::show_memory(const OpenRun& run, series::Axis axis) {
   const bool whole_process = run.reads_whole_process();
   const auto add_memory = [&](const char* series, const QString& name, CurveStyle style) {
@@ -207,7 +207,7 @@ void LiveCurves::show_others(const OpenRun& run, series::Axis axis) {
       show_stream(run, name, static_cast<int>(found - streams.begin()), axis);
       continue;
     }
-    // Of this program's runs: another's series of that name may be anything.
+    // Only for this program's runs: another's series of that name may be anything.
     if (run.spec() && (name == telemetry::tokens || name == telemetry::tokens_per_second)) {
       add(no_panel, name == telemetry::tokens ? CurveTexts::tr("tokens") : CurveTexts::tr("tokens per second"),
           series_of(run, name.c_str(), axis), {});

@@ -272,7 +272,7 @@ void LivePage::show_runs() {
   take_events();
 }
 
-/// Of the current run, and whether it can be searched.
+/// Shows the output of the current run, and whether it can be searched.
 void LivePage::show_output() {
   tabs_->show_output_of(workbench_.current());
   allow(*search_action_, tabs_->has_output(), tr("The run is not of a program of your own"));

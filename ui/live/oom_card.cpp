@@ -59,7 +59,7 @@ QString cause_text(const OutOfMemory& oom) {
   return is_evaluation(oom) ? OomCard::tr("the evaluation batch was too large") : QString();
 }
 
-/// What stayed the same, if anything did.
+/// Text about the parts of the training that stayed the same, if any did.
 QString kept_text(const OutOfMemory& oom) {
   switch (oom.outcome) {
   case OutOfMemory::Outcome::split:

@@ -7,7 +7,7 @@
 
 namespace batchscope::ui {
 
-/// What a run that is over came to: its last step is seldom a whole batch, and says little of the run. UI thread.
+/// Results of a run that is over. Its last step is seldom a whole batch, and says little of the run. UI thread.
 QList<FactList::Fact> run_summary(const OpenRun& run);
 
 } // namespace batchscope::ui

@@ -18,7 +18,7 @@ void add_cards(QComboBox& box, int oldest) {
                              QString::fromStdString(estimate::card_memory_text(card.memory_bytes))),
                     QString::fromStdString(card.name));
   } catch (const Error&) {
-    // What else the box offers can be chosen.
+    // The other items of the box can still be chosen.
   }
 }
 

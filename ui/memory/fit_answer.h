@@ -10,7 +10,7 @@
 
 namespace batchscope::ui {
 
-/// What is said about a training on a GPU, whoever has computed it. A plain value.
+/// Answer about the memory of a training on a GPU, from whichever computation. A plain value.
 struct FitAnswer {
   struct Saving {
     QString change, largest; ///< `activation checkpointing`, `33`
@@ -32,7 +32,7 @@ FitAnswer answer_of(const estimate::CardFit& fit, const std::vector<estimate::Sa
 /// By formula.
 FitAnswer answer_of(const estimate::Transformer& model, const estimate::Training& training,
                     const estimate::Target& target);
-/// Of a program of the user's own.
+/// From a search with a program of the user's own.
 FitAnswer answer_of(const search::SearchResult& found, const std::vector<program::CardSaving>& savings);
 
 } // namespace batchscope::ui

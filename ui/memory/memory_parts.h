@@ -7,7 +7,7 @@
 
 namespace batchscope::ui {
 
-/// What fills the memory at the peak of a step, as a stacked bar against the budget, and in words. UI thread.
+/// Uses of the memory at the peak of a step, as a stacked bar against the budget, and in words. UI thread.
 class MemoryParts : public QWidget {
   Q_OBJECT
 

@@ -11,7 +11,7 @@
 // run::ProgramSpec, as if they were fields of that table. UI thread.
 namespace batchscope::ui {
 
-/// What makes the steps of the run that a form describes.
+/// Kind of run that a form describes: of a built-in network, or of a program of the user's own.
 enum class FormKind { network, program };
 
 /// A group of fields in a frame.

@@ -4,6 +4,8 @@
 #include <QLabel>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 #include "core/data/file_text.h"
 #include "ui/memory/prediction_card.h"
 #include "ui/new_run/field_editor.h"
@@ -16,16 +18,13 @@ namespace batchscope::ui {
 
 namespace {
 
-/// Those of the kind come first.
-QStringList name_filters(const std::string& kind) {
-  QStringList filters{NetworkPanel::tr("All files (*)")};
+/// Filters of a file dialog with their kinds of data; those of `kind` come first.
+QList<std::pair<QString, std::string>> filters_of(const std::string& kind) {
+  QList<std::pair<QString, std::string>> filters{{NetworkPanel::tr("All files (*)"), kind}};
   for (const data::FileFilter& each : data::file_filters()) {
     const QString filter =
         QStringLiteral("%1 (%2)").arg(QString::fromStdString(each.title), QString::fromStdString(each.patterns));
-    if (each.kind == kind)
-      filters.prepend(filter);
-    else
-      filters.append(filter);
+    filters.insert(each.kind == kind ? 0 : filters.size(), {filter, each.kind});
   }
   return filters;
 }
@@ -118,10 +117,17 @@ void NetworkPanel::show_waiting(const QString& job) {
 }
 
 void NetworkPanel::ask_for_data(const std::string& kind) {
-  QFileDialog* dialog = open_file_dialog(this, tr("Choose the file to train on"), name_filters(kind));
+  const auto filters = filters_of(kind);
+  QStringList names;
+  for (const auto& filter : filters)
+    names.append(filter.first);
+  QFileDialog* dialog = open_file_dialog(this, tr("Choose the file to train on"), names);
   dialog->setFileMode(QFileDialog::ExistingFile);
-  connect(dialog, &QFileDialog::fileSelected, this, [this, kind](const QString& file) {
-    const data::FileText chosen = data::text_for_file(file.toStdString(), kind);
+  connect(dialog, &QFileDialog::fileSelected, this, [this, dialog, filters](const QString& file) {
+    const auto shown = std::find_if(filters.begin(), filters.end(),
+                                    [&](const auto& filter) { return filter.first == dialog->selectedNameFilter(); });
+    const data::FileText chosen =
+        data::text_for_file(file.toStdString(), shown == filters.end() ? std::string() : shown->second);
     form().editor("data")->set_text("data", QString::fromStdString(chosen.text));
     if (!chosen.problem.empty())
       form().remark("data", QString::fromStdString(chosen.problem));

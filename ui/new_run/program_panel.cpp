@@ -55,7 +55,7 @@ void ProgramPanel::show_form() {
   show_ladder();
 }
 
-/// What the placeholders of the command stand for.
+/// Explains the placeholders of the command.
 QString ProgramPanel::placeholder_hint() const {
   const auto& spec = form().spec();
   if (!spec)

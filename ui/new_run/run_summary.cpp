@@ -13,7 +13,7 @@ namespace {
 using Choice = run::BatchChoice::Kind;
 
 class Texts {
-  Q_DECLARE_TR_FUNCTIONS(RunPrediction)
+  Q_DECLARE_TR_FUNCTIONS(RunSummary)
 };
 
 QString beginning(const run::RunSpec& spec) {

@@ -46,7 +46,7 @@ QString text_to_show(const run::RunSpec& spec, const run::SpecField& field) {
   return QString::fromStdString(text);
 }
 
-/// What an empty field means, or an example.
+/// Meaning of an empty field, or an example.
 std::string shown_while_empty(const run::RunSpec& spec, const run::SpecField& field) {
   if (!field.member)
     return field.placeholder.empty() ? field.default_text : field.placeholder;
@@ -112,7 +112,7 @@ void SpecForm::set_spec(const run::RunSpec& spec) {
   filling_ = true;
   for (const run::SpecField* field : form_fields(kind_)) {
     const QString text = text_to_show(spec, *field);
-    // Of alternatives, only the one that is set.
+    // Only the one of several alternatives that is set.
     if (kind_ == FormKind::program || !is_length(*field) || !text.isEmpty())
       editor(field->key)->set_text(field->key, text);
   }

@@ -10,7 +10,7 @@ namespace batchscope::ui {
 
 class OutputBox;
 
-/// What the test of a program has shown: its last output, and measured numbers. UI thread.
+/// Result of the test of a program: its last output, and measured numbers. UI thread.
 class TestCard : public Card {
   Q_OBJECT
 

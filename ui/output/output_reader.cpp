@@ -16,7 +16,7 @@
 
 namespace batchscope::ui {
 
-/// What was read of a file so far. Used by the worker.
+/// State of reading a file. Used by the worker.
 class OutputReader::File {
 public:
   explicit File(const QString& name) : name_(QFile::encodeName(name)) {}

@@ -172,7 +172,7 @@ void OutputText::go_to(std::optional<std::size_t> hit) {
   Q_EMIT hits_changed();
 }
 
-/// Of the lines that are seen.
+/// Marks the hits in the visible lines.
 void OutputText::mark_hits() {
   QList<QTextEdit::ExtraSelection> marks;
   QTextBlock block = firstVisibleBlock();

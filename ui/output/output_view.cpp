@@ -135,7 +135,7 @@ QString OutputView::note() const {
   return tr("%1, %2").arg(lines, size);
 }
 
-/// What is said while there are no lines.
+/// Text in place of the lines, while there are none.
 QString OutputView::instead() const {
   if (!last_)
     return tr("Reading the output…");

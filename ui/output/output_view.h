@@ -26,7 +26,7 @@ struct ProgramOutputPlace {
   bool operator==(const ProgramOutputPlace&) const = default;
 };
 
-/// What a program writes, followed while it runs: its last megabytes, to be searched and copied. Reads only while it is
+/// Output of a program, followed while it runs: its last megabytes, to be searched and copied. Reads only while it is
 /// seen. UI thread.
 class OutputView : public QWidget {
   Q_OBJECT

@@ -17,7 +17,7 @@ namespace batchscope::ui {
 struct DraftPlan {
   run::RunSpec spec;
   std::int64_t batch = 1; ///< first nominal batch, also if the spec leaves it to a search
-  /// Of a program: what it has said of itself before, such as its examples and its length. Others have none.
+  /// Properties that a program has reported before, such as its examples and its length. Nothing for other runs.
   std::optional<run::RunStart> told;
 
   /// The run that was planned: with the first batch, unless that is the program's own.

@@ -310,7 +310,7 @@ void paint_lines(const Picture& picture, QCPPainter& painter) {
   for (const PlotMark& mark : picture.marks_in_view()) {
     if (!mark.through)
       continue;
-    // Of many marks in a column of pixels, only one is drawn, and the selected one.
+    // Draws only one of many marks in a column of pixels, and the selected one.
     const bool covered = before && before->kind == mark.kind && picture.scene.chosen != mark.id &&
                          std::round(picture.x_pixel(before->x)) == std::round(picture.x_pixel(mark.x));
     if (!covered)

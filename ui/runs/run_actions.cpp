@@ -210,7 +210,7 @@ QString RunActions::why_not_resumable() const {
     return tr("The run has not ended");
   if (status == telemetry::RunStatus::finished)
     return tr("The run has finished");
-  // What an interrupted one has left, its program or what it wrote, is taken in.
+  // The remains of an interrupted run, its program or its output, are taken in.
   return run.settings.program && status != telemetry::RunStatus::interrupted
              ? tr("Its program has ended; only the program can go on from a checkpoint of its own. Train it again "
                   "instead.")

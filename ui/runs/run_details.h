@@ -19,8 +19,8 @@ class RunDatabase;
 struct StoredRun;
 class Theme;
 
-/// Of the selected run: why it ended early, and of a program of the user's own, what it wrote: the last of it if it
-/// failed, all of it on request. Hidden for runs that have none of these. UI thread.
+/// Details of the selected run: why it ended early and, for a program of the user's own, its output: the last of it if
+/// it failed, all of it on request. Hidden for runs that have none of these. UI thread.
 class RunDetails : public QWidget {
   Q_OBJECT
 

@@ -29,7 +29,7 @@ namespace {
 constexpr int margin = 12;
 constexpr int gap = 10;
 
-/// What is shown: the table or a replacement.
+/// Content of the page: the table or a replacement.
 enum Place { loading_place, unreadable_place, empty_place, waiting_place, no_match_place, table_place };
 
 /// Whether a job makes runs now or later.
@@ -236,7 +236,7 @@ void RunsPage::show_runs() {
   select_wanted();
 }
 
-/// Of the run that is selected, if it is one.
+/// Shows the details of the selected run, if exactly one is selected.
 void RunsPage::show_details() {
   const auto selected = table_->selected_runs();
   const int row = selected.size() == 1 ? runs_->row_of(selected.front()) : -1;

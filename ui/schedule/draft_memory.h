@@ -20,7 +20,8 @@ class DraftMemory : public QObject {
 public:
   explicit DraftMemory(Workbench& workbench, QObject* parent = nullptr);
 
-  /// Of this spec from now on. What is known of the same settings stays until there is something newer.
+  /// Looks up the memory of this spec from now on. Known results for the same settings stay until there is something
+  /// newer.
   void look_up(const run::RunSpec& spec);
   /// Runs two small probes as a job.
   void probe(const run::RunSpec& spec);

@@ -64,7 +64,7 @@ bool SchedulePlots::has_future(const PlanEditor& editor) {
   return run == nullptr || (run->running() && run->plannable()) || run->status() == QLatin1String("loading");
 }
 
-/// What is drawn of a plan, or what a program reports.
+/// Series that are drawn of a plan, or that a program reports.
 QStringList SchedulePlots::told(const PlanEditor& editor) const {
   QStringList told;
   for (const Value& value : values_) {

@@ -30,7 +30,7 @@ const ShownRun& open_run(const SweepView& view, const Cell& cell) {
   return view.runs[cell.runs.front()];
 }
 
-/// Of a cell none of whose runs has begun.
+/// Text of a cell none of whose runs has begun.
 CellText text_before(const SweepView& view, const Cell& cell) {
   const ShownRun& run = open_run(view, cell);
   CellText text;

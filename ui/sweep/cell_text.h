@@ -4,7 +4,7 @@
 
 #include "ui/sweep/cell_grid.h"
 
-// What the cells of a sweep say.
+// Texts in the cells of a sweep.
 namespace batchscope::ui {
 
 /// The lines of a cell.

@@ -23,7 +23,7 @@ public:
   void show_sweep(const SweepView& view, Metric metric);
   /// The runs of the answer's setting, and those of settings that cannot be told from it.
   void set_answer(const std::vector<std::int64_t>& best, const std::vector<std::int64_t>& ties);
-  /// Of the view; cells that have any of them are marked.
+  /// Chooses runs of the view; cells that have any of them are marked.
   void choose(const std::vector<std::size_t>& runs);
   std::vector<std::size_t> chosen() const; ///< all runs of the chosen cells
   const CellGrid& grid() const { return grid_; }

@@ -9,7 +9,7 @@ namespace batchscope::ui {
 
 class LabelledEdit;
 
-/// What all runs of a sweep have in common, and how they are chosen and made. UI thread.
+/// Settings common to all runs of a sweep, and how the runs are chosen and made. UI thread.
 class HowCard : public Card {
   Q_OBJECT
 

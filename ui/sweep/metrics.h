@@ -8,7 +8,7 @@
 #include "core/compare/mean_text.h"
 #include "core/telemetry/outcome.h"
 
-// What the cells and the table of a sweep can show of a run.
+// Metrics of a run for the cells and the table of a sweep.
 namespace batchscope::ui {
 
 /// `loss` is of validation; `training_loss` of the last step, for programs that report nothing else.
@@ -20,7 +20,7 @@ QString metric_title(Metric metric);  ///< Validation accuracy
 QString metric_column(Metric metric); ///< Accuracy %: of a narrow column, with the unit
 bool larger_is_better(Metric metric);
 
-/// Of an ended run; nothing if it has no such value, or one that is not finite.
+/// Value of an ended run; nothing if it has none, or one that is not finite.
 std::optional<double> metric_value(Metric metric, const telemetry::RunOutcome& outcome);
 
 QString metric_text(Metric metric, double value);   ///< 97.1 %

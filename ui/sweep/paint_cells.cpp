@@ -122,7 +122,7 @@ void CellsPicture::draw_ground(QPainter& painter, const Cell& cell, const QRectF
   painter.drawRoundedRect(place.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius);
 }
 
-/// What is best, what trains and what is chosen; not by colour alone, but by width and place as well.
+/// Frames the best, the training and the chosen cells; not by colour alone, but by width and place as well.
 void CellsPicture::draw_frames(QPainter& painter, std::size_t index, const QRectF& place) const {
   const Cell& cell = grid_.cells[index];
   const double radius = std::min(0.35 * layout_.line, place.height() / 5);

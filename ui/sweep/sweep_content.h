@@ -12,7 +12,7 @@
 #include "core/sweep/extend.h"
 #include "core/sweep/run_prediction.h"
 
-// What a sweep consists of, without the results of its runs. Values, made off the UI thread.
+// Content of a sweep, without the results of its runs. Values, made off the UI thread.
 namespace batchscope::ui {
 
 /// A run of a sweep, planned or stored.
@@ -40,16 +40,16 @@ SweepContent content_of(const sweep::SweepSpec& spec);
 /// The fields of a spec that vary apart from the seed.
 std::vector<std::string> varying_fields(const sweep::SweepSpec& spec);
 
-/// What an edited sweep has more than the stored one.
+/// Additions of an edited sweep to the stored one.
 sweep::Extension extension_to(const sweep::SweepSpec& stored, const sweep::SweepSpec& edited);
 /// Number of runs that it adds; throws Error (input).
 std::size_t added_runs(const SweepContent& content, const sweep::Extension& extension);
 
 // ---- texts ----
 
-/// Of a field within a sentence: `batch size`, `learning rate`.
+/// Name of a field within a sentence: `batch size`, `learning rate`.
 QString field_name(const std::string& field);
-/// Of a value: `50 % of largest`.
+/// Text of a value: `50 % of largest`.
 QString value_name(const std::string& field, const std::string& value);
 /// `Sweep: batch size × learning rate`
 QString title_of(const sweep::SweepSpec& spec);

@@ -1,4 +1,4 @@
-// What the Sweep page does.
+// Actions of the Sweep page.
 #include <QAction>
 #include <QComboBox>
 #include <QJsonObject>

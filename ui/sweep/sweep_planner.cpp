@@ -10,7 +10,7 @@
 
 namespace batchscope::ui {
 
-/// What is known from earlier plans.
+/// Predictions, throughputs and data kept from earlier plans.
 class SweepPlanner::Known {
 public:
   Known(std::filesystem::path database, std::shared_ptr<data::DataPool> pool)

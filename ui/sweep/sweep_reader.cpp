@@ -12,7 +12,7 @@
 
 namespace batchscope::ui {
 
-/// What was read of a sweep and does not change.
+/// Data that were read of a sweep and do not change.
 class SweepReader::Cache {
 public:
   explicit Cache(std::filesystem::path file) : file_(std::move(file)) {}

@@ -20,7 +20,7 @@ struct KnownSweep {
   sweep::SweepSpec spec;
 };
 
-/// What the runs of a sweep say so far.
+/// Answer from the runs of a sweep so far.
 struct SweepAnswer {
   compare::Answer answer;
   std::vector<std::int64_t> ties; ///< runs with settings that cannot be told apart from the best

@@ -60,7 +60,7 @@ public:
       ++count;
     }
   }
-  /// Of the same batch size, else as predicted, else the mean of all.
+  /// Mean time of the same batch size, else the time as predicted, else the mean of all.
   std::optional<double> of(std::size_t entry, const std::optional<double>& predicted) const {
     if (const auto same = mean(key_of(entry)))
       return same;

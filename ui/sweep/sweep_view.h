@@ -62,7 +62,7 @@ SweepView view_of(const std::shared_ptr<const SweepContent>& content,
 QString prediction_text(const SweepView& view);
 /// In a table: `waiting`, `finished, 2 OOM`, `failed`, `will not fit`.
 QString stage_text(const ShownRun& run);
-/// What else there is to say: why it failed, ended or cannot run; empty if nothing.
+/// Explanation of the stage: why the run failed, ended or cannot run; empty if there is none.
 QString stage_reason(const ShownRun& run);
 
 } // namespace batchscope::ui

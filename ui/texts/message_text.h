@@ -4,8 +4,8 @@
 
 #include "core/telemetry/describe.h"
 
-// What core says without words, in the words of the window: patterns go through Qt's translation (context `Event`),
-// numbers are those of ui/widgets/format.h.
+// Messages of core, which come without words, in the words of the window: patterns go through Qt's translation (context
+// `Event`), numbers are those of ui/widgets/format.h.
 namespace batchscope::ui {
 
 QString text_of(const telemetry::Message& message);

@@ -54,7 +54,7 @@ QString train_command(const run::RunSpec& spec, const std::filesystem::path& dat
       is_default(database) ? std::string() : " --db " + shell_quoted(std::filesystem::absolute(database).string());
   if (!spec.program)
     return QString::fromStdString("batchscope-cli train " + run::to_command_line(spec) + named);
-  // What follows -- is the program's.
+  // The arguments after -- are the program's.
   const std::string database_first = named.empty() ? std::string() : named.substr(1) + ' ';
   return QString::fromStdString("batchscope-cli run " + database_first + run::to_command_line(spec));
 }

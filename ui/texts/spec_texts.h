@@ -16,7 +16,7 @@ QString field_translation(const std::string& text);
 /// The label of a run's field, by its key; of a program's placeholder, `{lr}`.
 QString field_label(const std::string& key);
 
-/// What a run trains: "cnn on demo", or the name of the user's own program: "train.py".
+/// Subject of a run: "cnn on demo", or the name of the user's own program: "train.py".
 QString subject_of(const run::RunSpec& spec);
 /// The run's name; without one, its subject.
 QString title_of(const run::RunSpec& spec);

@@ -6,9 +6,9 @@
 
 namespace batchscope::ui {
 
-/// What a program writes, as a terminal shows it, made from pieces of any size: without colours and control characters;
-/// of a progress bar, what it wrote last. Movements of the cursor to lines above are followed, as several bars below
-/// each other need. Characters with a meaning for QTextDocument or for the direction of text are replaced by U+FFFD.
+/// Output of a program as a terminal shows it, made from pieces of any size: without colours and control characters; of
+/// a progress bar, only its last state. Movements of the cursor to lines above are followed, as several bars below each
+/// other need. Characters with a meaning for QTextDocument or for the direction of text are replaced by U+FFFD.
 class TerminalText {
 public:
   /// Lines at the end that the program can still change; those above stay.
@@ -23,7 +23,7 @@ public:
   };
 
   void write(QStringView text);
-  /// What has changed since the last call.
+  /// Returns the changes since the last call.
   Change take_change();
 
 private:

@@ -17,7 +17,7 @@ public:
   /// `text` begins with `headline`, which is set in bold; the headline may be empty. `basis`: to which goal it is the
   /// answer, and from which runs; may be empty.
   void show_answer(const QString& headline, const QString& text, bool certain, const QString& basis = {});
-  /// What is missing for an answer.
+  /// Shows that there is no answer yet, and what is missing for one.
   void show_none(const QString& why);
   QString text() const; ///< as shown, without markup
 

@@ -10,7 +10,7 @@ namespace batchscope::ui {
 
 QString format_count(std::int64_t count); ///< 1,234
 QString format_bytes(double bytes);       ///< 366.2 MB (decimal units)
-/// Of numbers beside each other of which the largest is `bytes`: MB, or GB from 10 GB on.
+/// Unit for numbers beside each other of which the largest is `bytes`: MB, or GB from 10 GB on.
 struct MemoryUnit {
   const char* name;
   double bytes;

@@ -172,7 +172,7 @@ class PartsBar : public QWidget {
 public:
   explicit PartsBar(const Theme& theme, QWidget* parent = nullptr);
   void set_parts(const QList<StackedBar::Part>& parts, double limit);
-  /// Of the numbers beside the names: MB or GB.
+  /// Unit of the numbers beside the names: MB or GB.
   QString unit() const { return unit_; }
 
 private:

@@ -76,7 +76,7 @@ void tell_result(Workbench& workbench, const exchange::ImportResult& result, con
   Q_EMIT workbench.note(import_note(result));
 }
 
-/// What a column may become, besides any other name.
+/// Usual names for a column, which may also get any other name.
 QStringList usual_names() {
   QStringList names{QStringLiteral("step"), QStringLiteral("validation_loss"), QStringLiteral("validation_accuracy")};
   for (const std::string& name : telemetry::step_series())

@@ -101,7 +101,7 @@ QString StatusLine::device_text() const {
   QStringList parts{
       QString::fromStdString(program && !program->device.empty() ? program->device : run->spec()->device)};
   if (const std::string& card = run->start()->card; !card.empty())
-    parts.front() += tr(", GPU %1").arg(QString::fromStdString(card));
+    parts.front() += QStringLiteral(", ") + QString::fromStdString(card);
   if (run->budget() > 0)
     parts.append(tr("budget %1").arg(format_bytes(static_cast<double>(run->budget()))));
   if (const auto bytes = in_use(*run); bytes && run->running())

@@ -23,7 +23,7 @@ public:
   virtual QString icon() const = 0;  ///< an icon of the theme
   /// For menus and the command palette, each with text, shortcut and tooltip; owned by the page.
   virtual QList<QAction*> page_actions() const { return {}; }
-  /// What keys do on this page besides those of page_actions(). Several pages may describe the same place, such as
+  /// Help for keys of this page besides those of page_actions(). Several pages may describe the same place, such as
   /// plots.
   virtual QList<KeyGroup> key_groups() const { return {}; }
   /// The undo stack used while this page is visible; contains only changes that the page shows. Null: none.

@@ -25,9 +25,9 @@ std::string float_setting(const Settings& settings);
 /// `target = function(` with an argument on each line.
 std::string call(const std::string& target, const std::string& function, const Arguments& arguments);
 
-/// What TrainingArguments of Hugging Face, and what derives from it, is given.
+/// Arguments for TrainingArguments of Hugging Face and for classes derived from it.
 Arguments training_arguments(const Settings& settings);
-/// What the Trainer has no argument for.
+/// Remarks on settings for which the Trainer has no argument.
 std::vector<std::string> trainer_remarks(const Settings& settings);
 
 /// An expression that makes the optimizer of `parameters`.

@@ -9,7 +9,8 @@ namespace batchscope::advice::detail {
 /// Whether two runs differ in nothing but what rest_of() leaves out.
 bool comparable(const RunFacts& a, const RunFacts& b);
 
-/// Of the comparable siblings with a smaller effective batch, those with the smallest one.
+/// Returns the comparable siblings with a smaller effective batch than the run's; of these, only those with the
+/// smallest.
 std::vector<const RunFacts*> smallest_batch(const JudgedRun& judged);
 
 /// Examples of one step that fit the run's budget, less 20 %, as its memory prediction says, or else its peak.

@@ -50,7 +50,8 @@ public:
   void values_of(
       const std::vector<std::string>& row, const Take& take,
       const Leave& leave = [](const std::string&, std::string_view) {}) const;
-  /// What stays of a row when the table gets more columns: the names and values of those that are not empty.
+  /// Text that identifies a row even after columns were added to the table: names and values of the cells that are not
+  /// empty.
   std::string identity_of(const std::vector<std::string>& row) const;
 
 private:

@@ -14,8 +14,8 @@
 
 namespace batchscope::exchange::detail {
 
-/// What TensorBoard's event files of one folder hold. Training that starts again from an earlier step writes the steps
-/// after it once more: points of those that were written before are dropped, as TensorBoard does.
+/// Contents of the TensorBoard event files of one folder. Training that starts again from an earlier step writes the
+/// steps after it once more: points of those that were written before are dropped, as TensorBoard does.
 class EventLog {
 public:
   struct Point {
@@ -50,8 +50,8 @@ private:
   std::int64_t dropped_ = 0;
 };
 
-/// Of a folder with the event files of `SummaryWriter.add_scalars()`, below the one with those of its run: the tag that
-/// its values have in the run. `add_scalars("loss", {"val": ...})` makes the folder `loss_val` with the tag loss, which
+/// Tag in the run of values from a folder with event files of `SummaryWriter.add_scalars()`, which is below the folder
+/// with those of the run. `add_scalars("loss", {"val": ...})` makes the folder `loss_val` with the tag loss, which
 /// becomes val/loss; other names follow the tag. Nothing for a folder of another kind. `folder`: relative to the run's.
 std::optional<std::string> tag_in_run(const std::filesystem::path& folder, const std::string& tag);
 

@@ -35,7 +35,7 @@ public:
   void set_setting(const std::string& key, const Json& value);
   /// Each member of an object: objects in it as `outer.inner`, lists as their text, null left out.
   void add_settings(const Json& object, const std::string& prefix = {});
-  /// What the run was made with and on, an object.
+  /// Sets the run's environment, an object.
   void set_environment(const Json& environment) { run_.environment_json = json_text(environment); }
   /// The last that the run printed, and the file that has all of it.
   void set_output(const std::string& tail, const std::filesystem::path& file);
@@ -81,8 +81,8 @@ private:
 /// The series for a name in another program's file: the one that the options give, else the usual name of ours:
 /// `train/loss` is loss, `val/acc` and `eval_accuracy` validation_accuracy. Others keep their name.
 std::string series_name(const std::string& name, const ImportOptions& options);
-/// Of a run that has no series loss, the one that is its loss: train_loss or train_loss_step; else empty. (transformers
-/// has both loss and train_loss, the mean of all steps.)
+/// Name of the series that is the loss of a run without a series `loss`: train_loss or train_loss_step; else empty.
+/// (transformers has both loss and train_loss, the mean of all steps.)
 std::string name_of_loss(const std::function<bool(const std::string&)>& has_series);
 /// Whether a series has the training loss, the times of whose points are those of the steps.
 bool is_training_loss(const std::string& series);

@@ -29,7 +29,7 @@ private:
   std::set<std::string> all_;
 };
 
-/// What the log says of a run besides its points.
+/// Contents of a run's log besides its points.
 struct WandbFacts {
   std::string name, note, project, group, job_type, sweep;
   std::set<std::string> tags;

@@ -25,7 +25,7 @@ std::string first_line(const std::exception& error);
 /// Whether each call of CUDA in this process fails after this error of its runtime.
 bool loses_device(int cuda_error);
 
-/// What to do then, as the end of a message.
+/// Advice to the user after such an error, as the end of a message.
 inline constexpr const char* restart_advice = "; nothing more can be done on this GPU before BatchScope is restarted";
 
 /// The same as core's own error: `device_lost` if it has, else `failed`.

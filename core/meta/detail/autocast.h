@@ -14,7 +14,7 @@ public:
   AutocastScope(const AutocastScope&) = delete;
   AutocastScope& operator=(const AutocastScope&) = delete;
 
-  /// Of the innermost scope of this thread; float without one.
+  /// Type of the innermost scope of this thread; float without one.
   static c10::ScalarType type();
 
 private:

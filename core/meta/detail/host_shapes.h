@@ -8,7 +8,7 @@
 
 #include <ATen/core/Tensor.h>
 
-// What kernels of `meta` need that repeat those of `cpu`.
+// Helpers of the kernels of `meta` that repeat those of `cpu`.
 namespace batchscope::meta {
 
 using Optional = std::optional<at::Tensor>;

@@ -11,7 +11,7 @@
 
 namespace batchscope::model {
 
-/// What a forward pass is for. A recomputation repeats a part of a training pass during its backward pass: the
+/// Purpose of a forward pass. A recomputation repeats a part of a training pass during its backward pass: the
 /// statistics of batch norm have moved already.
 enum class Pass { evaluation, training, recomputation };
 
@@ -26,7 +26,7 @@ struct LayerContext {
   const double* batch_norm_momentum; ///< the model's, which may change
   std::string path{};                ///< of the layer: what the names of its tensors begin with
 
-  /// Of a layer within this one: `h.0`.
+  /// Context of a layer within this one: `h.0`.
   LayerContext part(const std::string& name) const;
   /// A parameter drawn uniformly from [-bound, bound].
   at::Tensor uniform(const char* name, at::IntArrayRef shape, double bound) const;

@@ -44,7 +44,7 @@ const Text* find(cudaError_t error) {
 
 } // namespace
 
-cudaError_t told(cudaError_t error) {
+cudaError_t reported(cudaError_t error) {
   if (const int broken = Gpus::instance().broken())
     error = static_cast<cudaError_t>(broken);
   if (error != cudaSuccess)

@@ -9,7 +9,7 @@
 
 namespace batchscope::pretended_gpu {
 
-/// What the GPUs of this process are, from the environment variable of core/pretended_gpu/rig.h. All are alike.
+/// Properties of the GPUs of this process, from the environment variable of core/pretended_gpu/rig.h. All are alike.
 struct Description {
   std::string name = "NVIDIA H100 80GB HBM3";
   std::size_t memory = std::size_t{80} << 30; ///< bytes
@@ -23,7 +23,7 @@ struct Description {
   std::size_t kept_copy = 64; ///< KiB: larger copies from the host to a GPU are dropped
 };
 
-/// Of calls to one GPU, or of all.
+/// Numbers of calls to one GPU, or to all.
 struct Counts {
   std::uint64_t launches = 0;
   std::uint64_t device_waits = 0, stream_waits = 0, event_waits = 0;

@@ -103,7 +103,7 @@ std::size_t cudnnGetVersion() {
   return cudnn_version;
 }
 
-/// Of cudnnGetVersion(): 0 the major, 1 the minor version, 2 the level of patches.
+/// Parts of cudnnGetVersion(): 0 the major, 1 the minor version, 2 the level of patches.
 int cudnnGetProperty(int which, int* value) {
   const int parts[] = {cudnn_version / 10000, cudnn_version / 100 % 100, cudnn_version % 100};
   *value = parts[which];

@@ -12,7 +12,7 @@ using namespace batchscope::pretended_gpu;
 
 namespace {
 
-/// Of a card of this kind, as NVIDIA's tables have it ("Compute Capabilities" in the CUDA C++ Programming Guide).
+/// Limits of a card of this kind, from NVIDIA's tables ("Compute Capabilities" in the CUDA C++ Programming Guide).
 struct Limits {
   int threads;               ///< of a multiprocessor
   std::size_t shared;        ///< bytes of shared memory of a multiprocessor
@@ -59,9 +59,9 @@ cudaError_t cudaGetDeviceCount(int* count) {
   constexpr int major = 1000; // of a version; a driver knows all minor ones of its own
   *count = 0;
   if (Gpus::instance().description().driver / major < CUDART_VERSION / major)
-    return told(cudaErrorInsufficientDriver);
+    return reported(cudaErrorInsufficientDriver);
   *count = Gpus::instance().description().count;
-  return *count > 0 ? told(cudaSuccess) : told(cudaErrorNoDevice);
+  return *count > 0 ? reported(cudaSuccess) : reported(cudaErrorNoDevice);
 }
 
 cudaError_t cudaGetDevice(int* device) {
@@ -71,15 +71,15 @@ cudaError_t cudaGetDevice(int* device) {
 
 cudaError_t cudaSetDevice(int device) {
   if (!Gpus::instance().has(device))
-    return told(cudaErrorInvalidDevice);
+    return reported(cudaErrorInvalidDevice);
   current = device;
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   const Description& description = Gpus::instance().description();
   if (!Gpus::instance().has(device))
-    return told(cudaErrorInvalidDevice);
+    return reported(cudaErrorInvalidDevice);
   const Limits of = limits();
   *properties = {};
   std::snprintf(properties->name, sizeof properties->name, "%s", description.name.c_str());
@@ -108,13 +108,13 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->textureAlignment = 512;
   properties->pciBusID = device + 1;
   std::memset(properties->uuid.bytes, device + 1, sizeof properties->uuid.bytes);
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   const Description& description = Gpus::instance().description();
   if (!Gpus::instance().has(device))
-    return told(cudaErrorInvalidDevice);
+    return reported(cudaErrorInvalidDevice);
   const Limits of = limits();
   switch (attribute) {
   case cudaDevAttrMultiProcessorCount:
@@ -161,17 +161,17 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   default:
     *value = 1;
   }
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int size, int device) {
   std::snprintf(text, static_cast<std::size_t>(size), "0000:%02x:00.0", static_cast<unsigned>(device) + 1);
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
   *can = 0;
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {
@@ -188,20 +188,20 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   *total = Gpus::instance().description().memory;
   *free = Gpus::instance().free_bytes(current);
   Gpus::instance().count([](Counts& counts) { ++counts.memory_queries; });
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaMalloc(void** data, std::size_t bytes) {
   *data = nullptr;
   if (const int error = Gpus::instance().broken())
-    return told(static_cast<cudaError_t>(error));
+    return reported(static_cast<cudaError_t>(error));
   *data = Gpus::instance().allocate(current, bytes);
-  return told(*data != nullptr ? cudaSuccess : cudaErrorMemoryAllocation);
+  return reported(*data != nullptr ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
 cudaError_t cudaFree(void* data) {
   Gpus::instance().free(data);
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaMallocAsync(void** data, std::size_t bytes, cudaStream_t) {
@@ -219,7 +219,7 @@ cudaError_t cudaMallocManaged(void** data, std::size_t bytes, unsigned) {
 cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned) {
   constexpr std::size_t page = 4096; // bytes
   *data = std::aligned_alloc(page, (bytes + page - 1) / page * page);
-  return told(*data != nullptr ? cudaSuccess : cudaErrorMemoryAllocation);
+  return reported(*data != nullptr ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
 cudaError_t cudaMallocHost(void** data, std::size_t bytes) {
@@ -228,7 +228,7 @@ cudaError_t cudaMallocHost(void** data, std::size_t bytes) {
 
 cudaError_t cudaFreeHost(void* data) {
   std::free(data);
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* data) {
@@ -240,7 +240,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     attributes->devicePointer = const_cast<void*>(data);
   else
     attributes->hostPointer = const_cast<void*>(data);
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t) {
@@ -253,7 +253,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   });
   if (!to_gpu || bytes <= gpus.description().kept_copy * 1024) // what a large one writes would take real memory
     std::memmove(to, from, bytes);
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
@@ -267,7 +267,7 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_
 cudaError_t cudaMemsetAsync(void* data, int value, std::size_t bytes, cudaStream_t) {
   if (bytes <= Gpus::instance().description().kept_copy * 1024)
     std::memset(data, value, bytes);
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaMemset(void* data, int value, std::size_t bytes) {
@@ -277,6 +277,6 @@ cudaError_t cudaMemset(void* data, int value, std::size_t bytes) {
 cudaError_t cudaGetSymbolAddress(void** data, const void*) {
   static char symbols[1 << 20];
   *data = symbols;
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 }

@@ -55,7 +55,7 @@ Event& event_of(cudaEvent_t event) {
 
 cudaError_t launched() {
   Gpus::instance().count([](Counts& counts) { ++counts.launches; });
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 } // namespace
@@ -74,7 +74,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int pri
   *stream = reinterpret_cast<cudaStream_t>(all.next);
   all.next += sizeof(void*);
   all.streams[*stream] = {current_device(), priority};
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
@@ -89,7 +89,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   Streams& all = all_streams();
   const std::lock_guard lock(all.mutex);
   all.streams.erase(stream);
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
@@ -101,26 +101,26 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t) {
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t) {
   Gpus::instance().count([](Counts& counts) { ++counts.stream_waits; });
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) {
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaDeviceSynchronize() {
   Gpus::instance().count([](Counts& counts) { ++counts.device_waits; });
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 /// Graphs are not captured: what is captured would have to run.
 cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
-  return told(cudaErrorNotSupported);
+  return reported(cudaErrorNotSupported);
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
@@ -145,7 +145,7 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) {
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   *event = reinterpret_cast<cudaEvent_t>(new Event{.device = current_device()});
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
@@ -154,15 +154,15 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete &event_of(event);
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 /// An event belongs to one GPU, and so must the stream.
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
   if (event_of(event).device != device_of(stream))
-    return told(cudaErrorInvalidResourceHandle);
+    return reported(cudaErrorInvalidResourceHandle);
   event_of(event).recorded = Clock::now();
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
@@ -170,12 +170,12 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t) {
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t) {
   Gpus::instance().count([](Counts& counts) { ++counts.event_waits; });
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 /// The time of this processor between them, and never nothing: programs divide by it.
@@ -183,7 +183,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEven
   constexpr float shortest = 0.001F;
   const std::chrono::duration<float, std::milli> passed = event_of(to).recorded - event_of(from).recorded;
   *milliseconds = passed.count() > shortest ? passed.count() : shortest;
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t) {
@@ -204,12 +204,12 @@ cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, std::si
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
   function(data);
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data, unsigned) {
   function(stream, cudaSuccess, data);
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
@@ -222,18 +222,18 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
   attributes->numRegs = 32;
   attributes->binaryVersion = attributes->ptxVersion = newer == compiled.begin() ? compiled.front() : *std::prev(newer);
   attributes->maxDynamicSharedSizeBytes = 48 * 1024;
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* count, const void*, int, std::size_t) {
   *count = 2;
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* count, const void*, int, std::size_t,
                                                                    unsigned) {
   *count = 2;
-  return told(cudaSuccess);
+  return reported(cudaSuccess);
 }
 
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
@@ -241,7 +241,7 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
   return cudaSuccess;
 }
 
-// What each library with kernels calls when it is loaded, and at each `<<<...>>>`.
+// Functions that each library with kernels calls when it is loaded, and at each `<<<...>>>`.
 void** __cudaRegisterFatBinary(void*) {
   static void* handle[4];
   return handle;

@@ -24,7 +24,8 @@ std::string new_token() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-/// Whoever started this process may have left SIGCHLD ignored; the system then forgets how a child has ended.
+/// Restores the default action of SIGCHLD. The parent of this process may have left it ignored; the system then forgets
+/// how a child has ended.
 void keep_exit_statuses() {
   struct sigaction action {};
   if (sigaction(SIGCHLD, nullptr, &action) != 0 || action.sa_handler != SIG_IGN)

@@ -14,7 +14,7 @@
 
 namespace batchscope::program {
 
-/// What the placeholders of a program's command stand for, besides those of `set`. A plain value.
+/// Values of the placeholders of a program's command, besides those of `set`. A plain value.
 struct Filling {
   std::optional<std::int64_t> batch; ///< nothing: the program's own
   std::int64_t accumulate = 1;
@@ -23,7 +23,7 @@ struct Filling {
   std::filesystem::path out; ///< a fresh folder of this run
 };
 
-/// Of a run; `out` and `place` as the run has them.
+/// Values for a run; `out` and `place` as the run has them.
 Filling filling_of(const run::RunSpec& spec, const run::RunPlace& place, const std::filesystem::path& out);
 
 /// The program and its arguments with every `{NAME}` replaced and `{{` as one brace. A brace that begins no name, as in
@@ -44,7 +44,7 @@ std::optional<std::uint64_t> sent_seed(const run::RunSpec& spec);
 bool follows_settings(const run::RunSpec& spec, int level, bool first_batch);
 /// Why a program of this level, below 2, cannot be steered.
 telemetry::Reason why_not_steered(int level);
-/// That the program does not follow what is sent to it, why not, and what makes it do so.
+/// Reason that the program does not follow the settings sent to it: why not, and what makes it follow them.
 telemetry::Reason not_followed(const run::RunSpec& spec, int level);
 
 /// Checks what can be checked without the file system: names in braces, patterns of metrics, and that a batch size that
@@ -54,7 +54,7 @@ void check_command(const run::RunSpec& spec);
 bool takes_batch(const run::ProgramSpec& program);
 /// The same as check_command() for a search or a sweep over batch sizes, which must reach the program.
 void check_takes_batch(const run::ProgramSpec& program);
-/// That the program, of this level below 2, cannot be sent a size.
+/// Error for a program of this level, below 2, which cannot be sent a size.
 Error takes_no_batch(int level);
 
 } // namespace batchscope::program

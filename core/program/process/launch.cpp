@@ -24,7 +24,7 @@ namespace batchscope::program::detail {
 
 namespace {
 
-/// Of this process itself, if BatchScope started it: the program below is another run.
+/// Variables that this process itself has if BatchScope started it. They are removed: the program below is another run.
 constexpr std::array own_variables = {"BATCHSCOPE_SOCKET", "BATCHSCOPE_RUN",     "BATCHSCOPE_SPILL",
                                       "BATCHSCOPE_ATTACH", "BATCHSCOPE_SEED",    "BATCHSCOPE_TRIAL",
                                       "BATCHSCOPE_PASSES", "BATCHSCOPE_CHANGES", "BATCHSCOPE_BATCHES"};
@@ -104,7 +104,7 @@ Descriptor above_standard_streams(int number) {
   return Descriptor(fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
 }
 
-/// What the new process needs, all made before fork.
+/// Arguments of the new process, all made before fork.
 struct Prepared {
   const char* file;
   char* const* arguments;

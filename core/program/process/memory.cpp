@@ -34,7 +34,7 @@ void GroupMemory::measure() {
     if (!pss)
       continue;
     sum = sum.value_or(0) + *pss;
-    // What one process had at its highest, which may have been between two samples.
+    // The highest memory of one process, which may have been between two samples.
     if (const auto highest = process_bytes(std::to_string(pid), "status", "VmHWM:"))
       peak_ = std::max(peak_.value_or(0), *highest);
   }

@@ -20,10 +20,11 @@ public:
 
   /// `leader`: the process that was started first, alive or not reaped yet; `token`: the value of its variable.
   ProcessGroup(pid_t leader, std::string token);
-  /// Of a process that another program started at that time (ProcessStat::started); it may have ended since, and its
-  /// number may be another's. Unlike those that it started, it needs no variable: programs may overwrite theirs.
+  /// Group of a process that another program started at that time (ProcessStat::started). The process may have ended
+  /// since, and its number may be another's. Unlike the processes that it started, it needs no variable: programs may
+  /// overwrite theirs.
   ProcessGroup(pid_t leader, std::uint64_t started, std::string token);
-  /// Of the living process with this token that leads a session; nothing if there is none.
+  /// Group of the living process with this token that leads a session; nothing if there is none.
   static std::optional<ProcessGroup> find(const std::string& token);
 
   pid_t leader() const { return leader_; }

@@ -168,7 +168,7 @@ Verdict out_of_memory(Cause cause, const std::string& error) {
   return out_of_memory(cause, std::move(reason));
 }
 
-/// What the program has said itself, with what was being done and why the error was not survived.
+/// Verdict from the program's own report of the error, with what was being done and why it was not survived.
 Verdict on_socket_event(const telemetry::OutOfMemory& event) {
   const std::string error = one_line(event.error);
   const Cause cause = cause_of(error, /*nearly_full=*/true).value_or(Cause::device);

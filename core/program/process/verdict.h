@@ -10,7 +10,7 @@
 
 namespace batchscope::program {
 
-/// What is known of a program that has ended. A plain value.
+/// Known facts about a program that has ended. A plain value.
 struct Ending {
   Exit exit;
   std::string output_tail;                   ///< OutputFollower::tail()
@@ -22,13 +22,13 @@ struct Ending {
   std::optional<std::uint64_t> peak;         ///< highest memory in use that was seen, bytes
 };
 
-/// What the end means for the run.
+/// Outcome of the run that follows from its program's end.
 struct Verdict {
   /// finished, stopped or failed; interrupted if it is not known how the program ended
   telemetry::RunStatus status = telemetry::RunStatus::failed;
   telemetry::Reason reason{}; ///< of a failed or interrupted run
   bool out_of_memory = false; ///< the end was for want of memory
-  /// Of an end for want of memory: device, host, kernel or loader_worker.
+  /// For an end for want of memory: device, host, kernel or loader_worker.
   telemetry::OutOfMemory::Cause cause = telemetry::OutOfMemory::Cause::none;
 
   /// One line in English; empty without a reason.

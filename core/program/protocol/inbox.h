@@ -13,8 +13,8 @@
 
 namespace batchscope::program {
 
-/// What one program says, each message once and in order, although its connection may be lost, lines may wait in its
-/// spill file, and several processes of it may connect: rank 0 is listened to, the others are only counted. One thread.
+/// Messages of one program, each once and in order, although its connection may be lost, lines may wait in its spill
+/// file, and several processes of it may connect: rank 0 is listened to, the others are only counted. One thread.
 class Inbox {
 public:
   class Receiver {
@@ -43,7 +43,7 @@ public:
   Inbox(Link& link, std::string uid, std::filesystem::path spill, Receiver& receiver);
 
   /// For a run that goes on: messages up to there are left out.
-  void go_on(const Position& position) { known_ = position; }
+  void resume(const Position& position) { known_ = position; }
   /// Takes all that has arrived.
   void serve();
   /// Reads what the program has spilled so far; for a program that has ended, too.

@@ -40,7 +40,7 @@ Error cannot(const std::string& what, const fs::path& path) {
   return {Error::Kind::failed, fmt::format("{} {}: {}", what, path.string(), std::strerror(errno))};
 }
 
-/// Of this process, or without an owner.
+/// Removes a folder of this process, or one without an owner.
 void remove_folder(const fs::path& folder) {
   ::unlink((folder / socket_name).c_str());
   ::unlink((folder / owner_name).c_str());

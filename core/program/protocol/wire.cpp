@@ -17,7 +17,7 @@ namespace {
 
 /// Nothing of the protocol is deeper; a line of 16 MiB could be a million levels deep.
 constexpr int deepest = 64;
-/// Of all objects of a message together: each name of an object is compared with all before it.
+/// Limit for all objects of a message together: each name of an object is compared with all before it.
 constexpr std::size_t most_names = 1500;
 constexpr std::size_t longest_name = 128; ///< bytes
 
@@ -280,7 +280,7 @@ std::string to_line(const Edit& edit) {
 }
 
 std::string to_line(Order order) {
-  const char* type = order == Order::pause ? "pause" : order == Order::go_on ? "continue" : "step";
+  const char* type = order == Order::pause ? "pause" : order == Order::resume ? "continue" : "step";
   return line_of({{"type", type}});
 }
 

@@ -21,7 +21,7 @@ inline constexpr std::size_t longest_line = 16U << 20U; ///< bytes, without the 
 
 // --- from the program ---
 
-/// What the program is and can do. Sent on every connection, and again when it has changed.
+/// Identity, settings and abilities of the program. Sent on every connection, and again when they have changed.
 struct Hello {
   std::int64_t protocol = 0;
   std::string client;
@@ -46,8 +46,8 @@ struct Hello {
   std::set<std::string> can;
 };
 
-/// What works on a program (its level, docs/glossary.md): 1 it reports, 2 its batch size can change, 3 it also splits a
-/// step that runs out of memory.
+/// Level of the program (docs/glossary.md): 1 it reports, 2 its batch size can change, 3 it also splits a step that
+/// runs out of memory.
 int level_of(const Hello& hello);
 /// Whether a batch size that comes with the answer to its hello holds, if not for ever: a program of level 1 may take
 /// its first one.
@@ -153,7 +153,7 @@ struct Edit {
 };
 std::string to_line(const Edit& edit);
 
-enum class Order { pause, go_on, step };
+enum class Order { pause, resume, step };
 std::string to_line(Order order);
 /// `save`: a checkpoint first.
 std::string stop_line(bool save);

@@ -70,8 +70,8 @@ void Conversation::set_start(run::RunStart start) {
     place_.start_changed(start_);
 }
 
-void Conversation::go_on(const LeftRun& left, const run::RunStart& start) {
-  inbox_.go_on({.pid = left.pid, .seq = left.seq, .step = left.step});
+void Conversation::resume(const LeftRun& left, const run::RunStart& start) {
+  inbox_.resume({.pid = left.pid, .seq = left.seq, .step = left.step});
   pid_ = left.pid;
   step_ = left.step;
   reported_ = left.step > 0 ? left.step : -1;
@@ -101,7 +101,7 @@ void Conversation::hello(const Hello& hello) {
   last_seconds_ = std::max(last_seconds_, 0.0);      // its clock begins, and from now on the run's is that
   if (std::exchange(pid_, hello.pid) != hello.pid) { // its messages count from 1
     to_confirm_.clear();
-    confirmed_ = told_ = 0;
+    confirmed_ = sent_ = 0;
     processors_.emplace(std::to_string(hello.pid));
   }
   try {
@@ -318,7 +318,7 @@ void Conversation::fault(telemetry::EventBody fault) {
 
 void Conversation::gone() {
   say_connected();
-  told_ = 0;
+  sent_ = 0;
 }
 
 void Conversation::need_followed_size() {
@@ -346,7 +346,7 @@ void Conversation::follow(const run::RunControl::Orders& orders) {
   }
   if (orders.paused != paused_) {
     paused_ = orders.paused;
-    inbox_.send(to_line(paused_ ? Order::pause : Order::go_on));
+    inbox_.send(to_line(paused_ ? Order::pause : Order::resume));
   }
   for (int i = 0; i < orders.single_steps; ++i)
     inbox_.send(to_line(Order::step));
@@ -385,10 +385,10 @@ void Conversation::confirm() {
     confirmed_ = std::max(confirmed_, to_confirm_.front().second);
     to_confirm_.pop_front();
   }
-  if (confirmed_ == told_ || inbox_.is_waiting())
+  if (confirmed_ == sent_ || inbox_.is_waiting())
     return;
   inbox_.send(stored_line(confirmed_));
-  told_ = confirmed_;
+  sent_ = confirmed_;
 }
 
 void Conversation::watch_for_silence() {

@@ -21,8 +21,8 @@
 
 namespace batchscope::program {
 
-/// What a run and its program say to each other: records and events go to the run's sink, what the run is asked for
-/// goes to the program, whose batch sizes follow the run's schedule. One thread.
+/// Exchange between a run and its program: records and events go to the run's sink, requests to the run go to the
+/// program, whose batch sizes follow the run's schedule. One thread.
 class Conversation final : private Inbox::Receiver {
 public:
   /// `output`: file of the program's output. `seconds`: of the run so far, for events of its own.
@@ -32,7 +32,7 @@ public:
   /// For a program that was just started: what is known of it, which the run learns, too.
   void begin(const run::RunStart& start);
   /// For a run that goes on; `start` is what was known of it.
-  void go_on(const LeftRun& left, const run::RunStart& start);
+  void resume(const LeftRun& left, const run::RunStart& start);
 
   void serve();                                       ///< takes what has arrived
   void follow(const run::RunControl::Orders& orders); ///< passes on what the run is asked for
@@ -128,7 +128,7 @@ private:
   std::uint64_t entries_ = 0;                                     ///< given to the sink
   std::deque<std::pair<std::uint64_t, std::int64_t>> to_confirm_; ///< entries after which a message is stored
   std::int64_t confirmed_ = 0;                                    ///< last message that is stored
-  std::int64_t told_ = 0;                                         ///< and the last one that the program knows is
+  std::int64_t sent_ = 0;                                         ///< and the last one that the program knows is
   std::int64_t pid_ = 0;
   Clock::time_point last_confirmed_{};
 

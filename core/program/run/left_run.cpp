@@ -22,7 +22,7 @@ std::optional<LeftRun::End> end_of(const telemetry::ProgramExit& exit) {
   return std::nullopt;
 }
 
-/// What the events that concern the run itself mean for it.
+/// Applies the events that concern the run itself.
 struct Taking {
   LeftRun& left;
 

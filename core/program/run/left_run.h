@@ -18,7 +18,7 @@
 
 namespace batchscope::program {
 
-/// What is stored of a run whose BatchScope was killed, so that another one can go on with it. Fed with all its records
+/// Stored state of a run whose BatchScope was killed, so that another one can go on with it. Fed with all its records
 /// and events in their order. A plain value.
 class LeftRun {
 public:

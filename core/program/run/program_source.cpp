@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What runs of programs have in common, started or adopted.
+/// Common base of the runs of programs, started or adopted.
 class FollowedRun : public ProgramRun {
 public:
   explicit FollowedRun(const run::RunSpec& spec) : spec_(spec) {}
@@ -134,9 +134,9 @@ private:
     Link link(note->socket.parent_path());
     Process process = Process::left(ProgramFolder::group_of(*note, place_.uid));
     ReadFiles files = files_in(folder);
-    files.go_on(note->reads);
+    files.resume(note->reads);
     Supervisor supervisor(spec_, place_, folder, link, std::move(process), std::move(files), sink);
-    supervisor.go_on(left_, start_);
+    supervisor.resume(left_, start_);
     return FollowedRun::follow(supervisor, control);
   }
 

@@ -14,7 +14,8 @@
 
 namespace batchscope::program {
 
-/// What a program runs in, besides its spec. It is never stored, because it may hold secrets.
+/// Surroundings of a program besides its spec: environment, limits, the kind of trial. Never stored, because they may
+/// hold secrets.
 struct Surroundings {
   std::vector<std::pair<std::string, std::string>> environment; ///< added to that of BatchScope
   /// For trials of a search: freed memory goes back to the system at once, so that peaks of equal steps are equal.
@@ -31,17 +32,18 @@ struct Surroundings {
 /// A run of the user's own program.
 class ProgramRun : public run::Source {
 public:
-  /// Of the program; 0 before run() has started it.
+  /// Process number of the program; 0 before run() has started it.
   virtual std::int64_t pid() const = 0;
   /// How its end was read. Call it after run().
   virtual const Verdict& verdict() const = 0;
-  /// Of run(): how the program itself ended; nothing if it was not started.
+  /// How the program itself ended, set by run(); nothing if it was not started.
   virtual const std::optional<Exit>& exit() const = 0;
   /// Highest memory in use that was seen or reported, bytes; nothing if none was.
   virtual std::optional<std::uint64_t> peak() const = 0;
-  /// Of run(): the error that the verdict is about, if the program was out of memory and it is known.
+  /// The out-of-memory error that the verdict is about, set by run(); nothing for another verdict, or if the error is
+  /// not known.
   virtual const std::optional<telemetry::OutOfMemory>& shortage() const = 0;
-  /// Of run(): the last that the program printed, OutputFollower::tail().
+  /// The end of the program's output, set by run(), see OutputFollower::tail().
   virtual const std::string& output_tail() const = 0;
 };
 

@@ -81,11 +81,11 @@ Json ReadFiles::position() const {
   return positions;
 }
 
-void ReadFiles::go_on(const Json& position) {
+void ReadFiles::resume(const Json& position) {
   if (!position.is_array() || position.size() != files_.size())
     return;
   for (std::size_t i = 0; i < files_.size(); ++i)
-    files_[i]->follower->go_on(position[i]);
+    files_[i]->follower->resume(position[i]);
 }
 
 /// Whether there is more to read.

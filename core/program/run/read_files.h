@@ -28,7 +28,7 @@ public:
   void skip_present();
   /// How far the files were read, for another one of the same reads.
   Json position() const;
-  void go_on(const Json& position);
+  void resume(const Json& position);
 
   /// The values that were added since the last call, by step, in ascending order; at most one look a second, and the
   /// last step of a file only once a later one is there. With `ended`, for a program that writes no more, all. Members

@@ -178,7 +178,7 @@ Next Steering::next_of(schedule::Progression progression) {
   const Size size = step ? size_of(*step) : present_;
   next.batch = size.batch;
   next.rate_factor = size.rate_factor;
-  told_ = size;
+  sent_ = size;
   if (progression.needs_feedback()) {
     next.hold = step ? 1 : 0;
   } else {
@@ -290,10 +290,10 @@ std::string Steering::take(const Applied& applied) {
 
 /// The program has applied an edit at another step than it was computed for: what follows may be another size then.
 std::string Steering::correction() {
-  const std::optional<Size> told = told_;
+  const std::optional<Size> told = sent_;
   const std::int64_t held_to = held_to_;
   const Next next = next_of(progression_);
-  return told == told_ && held_to == held_to_ ? std::string() : to_line(next);
+  return told == sent_ && held_to == held_to_ ? std::string() : to_line(next);
 }
 
 void Steering::apply(const Change& change, bool taken) {

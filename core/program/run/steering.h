@@ -18,7 +18,7 @@
 
 namespace batchscope::program {
 
-/// What a hello says about the run. `spec` may set batch and accumulation.
+/// Returns the properties of the run that a hello reports. `spec` may set batch and accumulation.
 run::RunStart start_of(const run::RunSpec& spec, const Hello& hello);
 
 /// Throws Error (input) for a schedule or a learning-rate rule that needs what programs do not measure, or the length
@@ -95,7 +95,7 @@ private:
   schedule::ProgressionOptions options_;
   schedule::Progression progression_;
   Size present_;             ///< of the last step planned; holds on after the plan's end
-  std::optional<Size> told_; ///< what was sent last
+  std::optional<Size> sent_; ///< what was sent last
   std::int64_t held_to_ = 0; ///< last step for which the program needs no answer; -1: all
   std::deque<Pending> pending_;
   std::int64_t last_id_ = 0;

@@ -59,7 +59,7 @@ void Supervisor::begin(const run::RunStart& start) {
   conversation_.begin(start);
 }
 
-void Supervisor::go_on(const LeftRun& left, const run::RunStart& start) {
+void Supervisor::resume(const LeftRun& left, const run::RunStart& start) {
   counter_.progress = left.progress;
   seconds_before_ = left.progress.outcome().seconds;
   left_step_ = last_step_ = left.step;
@@ -67,7 +67,7 @@ void Supervisor::go_on(const LeftRun& left, const run::RunStart& start) {
   left_end_ = left.end;
   if (left.paused && level_in(start) == 0)
     paused_at_ = Clock::now(); // from outside, as only the system can go on with it
-  conversation_.go_on(left, start);
+  conversation_.resume(left, start);
 }
 
 double Supervisor::seconds() const {
@@ -78,7 +78,8 @@ double Supervisor::seconds() const {
 std::optional<std::uint64_t> Supervisor::peak() const {
   const std::uint64_t seen = counter_.progress.outcome().peak_bytes;
   const std::uint64_t measured = memory_ ? memory_->peak().value_or(0) : 0;
-  // What it reports goes before what is measured from outside, which has the interpreter and its libraries in it.
+  // The program's reports take precedence over the measurement from outside, which has the interpreter and its
+  // libraries in it.
   const std::uint64_t peak = conversation_.has_reports() && seen > 0 ? seen : std::max(seen, measured);
   return peak > 0 ? std::optional(peak) : std::nullopt;
 }
@@ -155,7 +156,7 @@ void Supervisor::read_output(bool ended) {
     return;
   if (!ended)
     return read_lines(false);
-  // What is there now: a process that the program has left behind may go on writing.
+  // Reads only the present content: a process that the program has left behind may go on writing.
   std::error_code ignored;
   const std::uint64_t size = std::filesystem::file_size(folder_.output(), ignored);
   do {
@@ -171,8 +172,8 @@ void Supervisor::read_lines(bool ended) {
       take_metrics(*std::move(record));
 }
 
-/// What the run sets is of no use to a program that trains without listening. It may still connect: a run of a sweep
-/// fails for that at its end only.
+/// Reports that the run's settings have no effect if the program trains without listening. It may still connect: a run
+/// of a sweep fails for that at its end only.
 void Supervisor::watch_for_connection() {
   if (conversation_.level() > 0 || place_.compared)
     return;
@@ -182,7 +183,7 @@ void Supervisor::watch_for_connection() {
     conversation_.say_what_is_not_followed();
 }
 
-/// Whoever waits for a step wants to know early why none comes.
+/// Reports early why no step comes, to a user who waits for one.
 void Supervisor::watch_for_steps() {
   constexpr std::int64_t patience_seconds = 30;
   if (!said_no_step_ && counter_.progress.outcome().steps == 0 &&
@@ -210,7 +211,7 @@ void Supervisor::take_metrics(telemetry::StepRecord record) {
   conversation_.values(telemetry::known_values(record));
 }
 
-/// What a file has belongs to the steps that the file names. A file that was written anew has steps that are known.
+/// Values from a file belong to the steps that the file names. A file that was written anew has steps that are known.
 void Supervisor::take_read(telemetry::StepRecord record) {
   std::erase_if(record.more, [&](const auto& value) {
     const auto [last, is_first] = last_steps_.try_emplace(value.first, record.step);

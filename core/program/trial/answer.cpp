@@ -12,8 +12,8 @@ namespace batchscope::program {
 
 namespace {
 
-/// Of one step, from what a program says of a size. The first of several is not counted: its memory is new. Of a size
-/// that is `traced` it is the only one without the profiler.
+/// Seconds of one step, from a program's report of a size. The first of several steps is not counted: its memory is
+/// new. With `traced`, the first is the only one without the profiler.
 std::optional<double> step_seconds_in(const telemetry::ProbeResult& probe, bool traced) {
   const auto count = static_cast<double>(probe.steps.value_or(0));
   if (!probe.seconds || count < 1)

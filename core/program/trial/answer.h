@@ -14,7 +14,7 @@ namespace batchscope::program {
 
 class LiveProgram;
 
-/// What a program says of a size that it was asked to try, or how it ended without an answer. A plain value.
+/// A program's answer to a size that it was asked to try, or how it ended without an answer. A plain value.
 struct Answer {
   search::Outcome outcome = search::Outcome::error;
   std::shared_ptr<const telemetry::Trace> trace; ///< of the last step, if it was asked for and fits
@@ -44,7 +44,7 @@ std::int64_t steps_of_a_timing(const std::optional<double>& step_seconds, std::i
 /// LiveProgram::next() does.
 std::optional<Answer> answer_of(LiveProgram& program, const ProbeSize& size, int times = 1);
 
-/// What lists of allocations have shown, of steps or of evaluations.
+/// Results of lists of allocations, of steps or of evaluations.
 struct Listed {
   std::set<std::int64_t> sizes;
   std::optional<std::uint64_t> budget; ///< for tensors, bytes

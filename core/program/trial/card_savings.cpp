@@ -14,7 +14,7 @@ namespace {
 /// A saving is at least such a fraction of the peak: kernels and blocks of the allocator differ by some anyway.
 constexpr double least_saving = 0.02;
 
-/// Of the examples more that are predicted: a second size that surely fits.
+/// Fraction of the predicted further examples that a second size takes, so that it surely fits.
 constexpr double tried_share = 0.85;
 
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
@@ -49,7 +49,7 @@ double bytes_of_example(const search::Probe& probe) {
   return (static_cast<double>(*probe.peak_bytes) - without) / static_cast<double>(probe.batch);
 }
 
-/// Of what a size and a larger one have taken, near the largest.
+/// Largest size, extrapolated from the memory of a size and of a larger one, near the largest.
 std::int64_t largest_of(const search::Probe& size, const search::Probe& larger, std::uint64_t usable) {
   const double each = (static_cast<double>(*larger.peak_bytes) - static_cast<double>(*size.peak_bytes)) /
                       static_cast<double>(larger.batch - size.batch);

@@ -10,7 +10,7 @@
 
 namespace batchscope::program {
 
-/// What a program would take on a card after a change of it, tried by the client in the program itself.
+/// Memory of a program on a card after a change of it, tried by the client in the program itself.
 struct CardSaving {
   std::string name;  ///< `checkpointing`, `mixed`, `adam8bit`; several with commas
   std::string title; ///< display name

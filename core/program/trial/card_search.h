@@ -10,7 +10,7 @@
 
 namespace batchscope::program {
 
-/// What the numbers of such a search are, for display.
+/// How the numbers of such a search are computed, for display.
 inline constexpr const char* how_on_card = "torch's own allocator, kernels not run, torch.compile off";
 
 /// The spec of find_on_card(), from that of a program: its device is the card, and it is attached to. Throws Error

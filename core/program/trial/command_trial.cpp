@@ -15,7 +15,7 @@ namespace batchscope::program {
 
 namespace {
 
-/// Of a size: the first list has one-time allocations of the lister itself.
+/// Lists of a size: the first has one-time allocations of the lister itself.
 constexpr int lists = 2;
 /// On a pretended GPU, of a size that leaves less than this fraction of the memory free: what lies unused between
 /// tensors may be too much only after some steps.
@@ -100,7 +100,7 @@ Answer CommandTrial::list() {
   return *std::move(answer);
 }
 
-/// What the end of a process says of its size.
+/// Answer for a size that follows from the end of its process.
 Answer CommandTrial::ended() const {
   Answer answer;
   if (!program_->ended()) {

@@ -24,12 +24,12 @@ public:
   ~CommandTrial() override;
 
   search::Probe run(const search::Proposal& proposal) override;
-  /// Of the sizes that were run, their timings: what is known of a size without another process.
+  /// Timings of the sizes that were run, as far as they are known without another process.
   std::vector<search::Timing> timings() const { return search::timings_of(stretches_); }
-  /// What the spec's budget leaves for tensors, bytes, see LiveTrial::budget_bytes(); nothing if the first size does
-  /// not fit.
+  /// Bytes that the spec's budget leaves for tensors, see LiveTrial::budget_bytes(); nothing if the first size does not
+  /// fit.
   std::optional<std::uint64_t> budget_bytes() const { return listed_.budget; }
-  /// Of an epoch, if the program says it: no batch is larger.
+  /// Examples of an epoch, if the program reports them: no batch is larger.
   std::optional<std::int64_t> examples() const { return examples_; }
 
 private:

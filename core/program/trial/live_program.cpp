@@ -89,7 +89,7 @@ std::optional<Message> LiveProgram::next() {
     if (stop_ && stop_())
       throw Error(Error::Kind::failed, "stopped");
     inbox_.serve();
-    // What has arrived meanwhile counts, but other messages without end do not.
+    // Messages that have arrived meanwhile count, but other messages without end do not.
     const bool in_vain = made_too_many_steps() || Clock::now() - last_step_ >= 2 * patience_;
     if (!messages_.empty() && !in_vain) {
       Message message = std::move(messages_.front());

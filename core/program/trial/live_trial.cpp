@@ -17,7 +17,7 @@ namespace {
 /// Steps of this size warm the program up. With fewer examples, tensors would be so small that they stay in the C
 /// library's heap, which large ones cannot use.
 constexpr std::int64_t warm_up_batch = 16;
-/// Of the trace that is discarded.
+/// Batch of the trace that is discarded.
 constexpr std::int64_t small_batch = 4;
 /// Steps of a size that is listed: the first has one-time allocations, the last is what a run repeats. Of sizes that
 /// are tried later one step shows whether they fit, if an error in it can be survived. Else the first one has room for
@@ -25,7 +25,8 @@ constexpr std::int64_t small_batch = 4;
 constexpr std::int64_t steps_of_a_trace = 2;
 constexpr std::int64_t batches_of_a_timing = 3; ///< at least
 constexpr double enough_seconds = 0.1;          ///< of a timing whose steps were not known to be so short
-/// Of a memory model: two small sizes, and one that is about as large as the answer. What follows is run as in a run.
+/// Traces for a memory model: two small sizes, and one that is about as large as the answer. Later sizes run as in a
+/// run.
 constexpr std::size_t traces_needed = 3;
 /// A program that ends, or does not answer, so often for one size cannot be searched.
 constexpr int most_starts = 20;

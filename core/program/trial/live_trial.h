@@ -16,7 +16,7 @@ namespace batchscope::program {
 
 class LiveProgram;
 
-/// What a program's evaluation is over.
+/// Examples of a program's evaluation.
 struct EvaluationExamples {
   std::int64_t count = 0;  ///< of the largest data set: no batch is larger
   std::int64_t unseen = 0; ///< of all data sets, those whose length was not looked at
@@ -43,9 +43,9 @@ public:
   /// Tries a batch of the program's evaluation, after a step of `batch` examples, which is known to fit: what lives
   /// between two such steps is in memory, too.
   search::Probe evaluate(const search::Proposal& proposal, std::int64_t batch);
-  /// What the last evaluation has said of its examples.
+  /// Examples of the evaluation, as the last one has reported them.
   const EvaluationExamples& evaluation_examples() const { return evaluation_examples_; }
-  /// What the spec's budget leaves for tensors, bytes: on the host, what the program needs besides (threads, caches of
+  /// Bytes that the spec's budget leaves for tensors. On the host, other memory of the program (threads, caches of
   /// libraries) counts for its limit, too. Nothing without a budget.
   std::optional<std::uint64_t> budget_bytes() const { return steps_.budget; }
   /// The same in an evaluation, once one was run.
@@ -85,7 +85,7 @@ private:
   int starts_ = 0;
 };
 
-/// What the start of a program has shown.
+/// Result of starting a program for a trial.
 struct OpenedTrial {
   std::unique_ptr<LiveTrial> trial;     ///< null: every size needs a process of its own
   std::optional<std::int64_t> examples; ///< of an epoch, if the program says it: no batch is larger

@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 /// Seconds that a program of a trial has to end, before it is killed: what it has learned is thrown away.
 constexpr double end_seconds = 2;
 
-/// What a trial's program has shown so far. A size that goes over the socket must have reached it.
+/// Steps of a trial's program so far. A size that goes over the socket must have reached it.
 class Steps final : public telemetry::Sink {
 public:
   /// `sent`: the size, if it goes over the socket.
@@ -88,7 +88,7 @@ public:
   /// Examples of a step, of those that are timed; there are at least two.
   double examples() const { return static_cast<double>(examples_) / static_cast<double>(count_ - 1); }
   std::int64_t timed_steps() const { return last_.step - first_.step; } ///< if step_seconds() is known
-  /// Of the process from the first step to the last.
+  /// Processor share of the process from the first step to the last.
   const ProcessorShare& share() const { return share_; }
   void set_process(std::function<std::int64_t()> process) { process_ = std::move(process); } ///< its number; 0: unknown
 

@@ -31,8 +31,9 @@ constexpr double share_of_free_memory = 0.8;
 constexpr double besides_tensors = 0.0005;
 constexpr double least_besides_tensors = 48e3; ///< bytes
 
-/// Of such a program: an error ends a process that would end anyway, so the prediction is gone up to, and checked where
-/// it is near. Small blocks find places in the heap that the budget does not count.
+/// FinderOptions::doubt for a program with the size in its command. An error ends a process that would end anyway, so
+/// the search goes up to the prediction, and checks sizes near it. Small blocks find places in the heap that the budget
+/// does not count.
 constexpr double doubt_in_command = 0.001;
 
 /// FinderOptions::slack within a budget.

@@ -13,7 +13,7 @@
 
 namespace batchscope::program {
 
-/// What a few steps of a program have shown. A plain value.
+/// Result of a few steps of a program. A plain value.
 struct Tryout {
   std::optional<run::RunStart> start; ///< what it has said of itself, with its `program`; nothing: it has not connected
   telemetry::Reason limited_by;       ///< why its level is not higher; empty if it did not say

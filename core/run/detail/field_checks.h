@@ -25,7 +25,7 @@ void check_momentum(const RunSpec& spec);
 void check_warmup(const RunSpec& spec);
 void check_device(const RunSpec& spec);
 void check_precision(const RunSpec& spec);
-// What a TorchScript model cannot be told from outside.
+// Settings that are fixed within a TorchScript model.
 void check_dropout(const RunSpec& spec);
 void check_batch_norm_rule(const RunSpec& spec);
 void check_checkpointing(const RunSpec& spec);

@@ -15,7 +15,7 @@ namespace batchscope::store {
 /// be written; failed if the disk is full or the database is damaged. Nothing is left of a copy that failed.
 void back_up(const std::filesystem::path& database, const std::filesystem::path& target, bool force);
 
-/// What repair() did.
+/// Result of repair().
 struct RepairReport {
   std::filesystem::path backup;  ///< the damaged file, as it was; its log, if it had one, is beside it
   std::int64_t runs = 0;         ///< in the repaired database
@@ -28,7 +28,7 @@ struct RepairReport {
 /// the disk is full. The file is then as it was.
 RepairReport repair(const std::filesystem::path& database);
 
-/// What merge() did; runs by their numbers in the other database and in this one.
+/// Result of merge(); runs by their numbers in the other database and in this one.
 struct MergeReport {
   std::vector<std::pair<std::int64_t, std::int64_t>> added;
   std::vector<std::pair<std::int64_t, std::int64_t>> completed; ///< were there with less

@@ -81,7 +81,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> numbers(const std::vector<det
 }
 
 /// The ledger takes part, so that a loss of the runs is noticed.
-void tell_ledger(SQLite::Database& database, const fs::path& file, const detail::MergedRuns& merged) {
+void append_to_ledger(SQLite::Database& database, const fs::path& file, const detail::MergedRuns& merged) {
   std::vector<detail::Ledger::Run> lines;
   SQLite::Statement points(database, "SELECT coalesce(sum(n), 0) FROM series WHERE run = ?");
   for (const auto* runs : {&merged.added, &merged.completed})
@@ -115,7 +115,7 @@ MergeReport merge(const fs::path& file, const fs::path& other) {
     SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
     const detail::MergedRuns merged = detail::merge_runs(database, detail::MergeKind::other);
     transaction.commit();
-    tell_ledger(database, file, merged);
+    append_to_ledger(database, file, merged);
     database.exec("DETACH old");
     return MergeReport{numbers(merged.added), numbers(merged.completed), merged.known.size()};
   });

@@ -36,7 +36,7 @@ std::string insert_text(const CheckedTable& table) {
   return fmt::format("INSERT INTO {} (id, {}) VALUES (?{})", table.name, fmt::join(table.columns, ", "), values);
 }
 
-/// What a run or sweep has in place of a value that is damaged; nothing: NULL.
+/// Replacement for a damaged value of a run or sweep; nothing: NULL.
 std::optional<std::string> replacement(const std::string& column) {
   if (column == "spec" || column == "start" || column == "environment")
     return "{}";

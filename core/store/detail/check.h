@@ -20,8 +20,8 @@ std::vector<std::string> check_quickly(SQLite::Database& database);
 /// All runs, those marked as deleted included, with the number of points of all their series.
 std::vector<Ledger::Run> stored_runs(SQLite::Database& database);
 
-/// What the ledger of `file` has and the database does not, one line per run, and a last line that says what to do. Do
-/// not call it inside a transaction: a run may be purged between the two reads.
+/// Runs and points that the ledger of `file` has and the database does not, one line per run, and a last line with
+/// advice. Do not call it inside a transaction: a run may be purged between the two reads.
 std::vector<std::string> missing_runs(SQLite::Database& database, const std::filesystem::path& file);
 
 } // namespace batchscope::store::detail

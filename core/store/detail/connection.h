@@ -67,7 +67,7 @@ public:
   bool replaced() const;
   /// Increases with every reopening. Call it only during a use.
   std::int64_t generation() const { return generation_; }
-  /// What was done about the last replacement, for the user; empty if there was none.
+  /// Notice for the user of how the last replacement was handled; empty if there was none.
   std::string notice() const;
 
 private:

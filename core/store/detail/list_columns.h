@@ -15,7 +15,7 @@ namespace batchscope::store::detail {
 std::optional<double> number_of(const ListValue& value);
 std::optional<std::string> text_of(const ListValue& value);
 
-/// What a list of runs reads besides RunRow: settings and summaries of series, by name, see RunReader::table(). Within
+/// Columns of a list of runs besides RunRow: settings and summaries of series, by name, see RunReader::table(). Within
 /// the caller's transaction. Throws SQLite::Exception.
 class ListColumns {
 public:

@@ -67,7 +67,7 @@ public:
                      std::int64_t sealed, const std::vector<Point>& points);
   void set_progress(const telemetry::RunOutcome& outcome) { progress_ = telemetry::RunProgress(outcome); }
   /// Goes on with a stored run: its frames, and what it had come to. For an empty buffer.
-  void go_on(std::vector<std::unique_ptr<FrameBuffer>> frames, const telemetry::RunProgress& progress);
+  void resume(std::vector<std::unique_ptr<FrameBuffer>> frames, const telemetry::RunProgress& progress);
 
   /// Replaces the run's start with the next transaction; see RunWriter::set_start(). Any thread.
   void set_start(const std::string& start_json);
@@ -106,8 +106,8 @@ public:
   /// Reports to the run why it cannot be stored, if that has changed; an empty `error` means that it can. Reports a new
   /// `notice`.
   void tell(const std::string& error, const std::string& notice);
-  /// What tell() reported is over: finish() has written the run.
-  void tell_stored();
+  /// Reports to the run that an error reported before is over: finish() has written the run.
+  void report_stored();
   /// Sets a notice from before the run, which is not reported.
   void expect_notice(const std::string& notice) { noticed_ = notice; }
 
@@ -138,7 +138,7 @@ private:
   std::mutex start_mutex_;
   std::optional<std::string> given_start_; ///< guarded by start_mutex_
   std::optional<std::string> start_;       ///< taken by drain()
-  std::string told_;                       ///< the last error that tell() reported
+  std::string reported_;                   ///< the last error that tell() reported
   std::string noticed_;                    ///< and the last notice
   bool closed_ = false;
 };

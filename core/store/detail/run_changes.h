@@ -14,7 +14,7 @@ namespace batchscope::store::detail {
 // Changes of stored runs, see RunStore; inside the caller's transaction. They throw Error (input) for a run that does
 // not exist.
 
-/// What they throw for a run that does not exist.
+/// Error that these functions throw for a run that does not exist.
 Error no_run(std::int64_t run);
 
 void rename_run(SQLite::Database& database, std::int64_t run, const std::string& name);

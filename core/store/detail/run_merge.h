@@ -11,7 +11,7 @@
 
 namespace batchscope::store::detail {
 
-/// What to take of an attached database `old`, and how.
+/// Kind of merge of an attached database `old`: which runs are taken, and how.
 enum class MergeKind {
   everything, ///< `old` was this database before: all of it, texts that the user changed there and numbers included
   own_runs,   ///< of another database: the runs that this process is writing

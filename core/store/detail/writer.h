@@ -75,7 +75,7 @@ private:
   Connection::Use ready();
   /// Runs `work` in a transaction; repeats it if the database's files were replaced before the commit.
   void transact(Durability durability, const std::function<void(SQLite::Database&)>& work);
-  void tell_ledger(const Runs& stored);
+  void append_to_ledger(const Runs& stored);
   void loop();
   void write_waiting();
   void store(const Runs& dirty);

@@ -79,7 +79,7 @@ private:
   std::vector<LockedFile> files_; ///< guarded by mutex_
 };
 
-/// What SQLite opened at the watched paths. One per process, as above. Thread-safe.
+/// Files that SQLite opened at the watched paths. One per process, as above. Thread-safe.
 class WatchedNames {
 public:
   static WatchedNames& of_this_process() {

@@ -2,7 +2,7 @@
 
 #include "core/telemetry/describe.h"
 
-// What is said of each kind of event. `message` and `with` build messages; arguments that are not known are left out.
+// Descriptions of each kind of event. `message` and `with` build messages; arguments that are not known are left out.
 namespace batchscope::telemetry {
 
 Description description_of(const ValuesOnly& event);

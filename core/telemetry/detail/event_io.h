@@ -70,10 +70,7 @@ public:
   void reason(const char* name, std::optional<Reason>& value);
   void json(const char* name, std::string& object_json);
   /// A field that is written for people and earlier versions only.
-  template <typename Make> void derived(const char* name, const Make& /*make*/) {
-    read_.insert(name);
-    asked_.emplace_back(name);
-  }
+  template <typename Make> void derived(const char* name, const Make& /*make*/) { read_.insert(name); }
 
   bool has(const char* name) const { return detail_.contains(name); }
   bool was_read(const char* name) const { return read_.contains(name); }
@@ -82,8 +79,6 @@ public:
   bool valid() const { return valid_; }
   /// The fields that were not read.
   Json rest() const;
-  /// All names that were asked for, in their order.
-  const std::vector<std::string>& asked() const { return asked_; }
 
 private:
   const Json* take(const char* name, bool (*fits)(const Json&));
@@ -100,7 +95,6 @@ private:
 
   const Json& detail_;
   std::set<std::string> read_;
-  std::vector<std::string> asked_;
   bool valid_ = true;
 };
 
@@ -110,25 +104,39 @@ public:
   template <typename Body> using Of = const Body;
   static constexpr bool reads = false;
 
+  Writing() = default;
+  /// Appends the names of all fields, those without a value included, in their order.
+  explicit Writing(std::vector<std::string>& names) : names_(&names) {}
+
   template <typename Value> void operator()(const char* name, const std::optional<Value>& value) {
+    note(name);
     if (value)
       set(name, *value);
   }
   void operator()(const char* name, const std::string& value) {
+    note(name);
     if (!value.empty())
       json_[name] = value;
   }
-  void operator()(const char* name, bool value) { json_[name] = value; }
+  void operator()(const char* name, bool value) {
+    note(name);
+    json_[name] = value;
+  }
   template <typename Value> void nullable(const char* name, const std::optional<Value>& value) {
+    note(name);
     if (value)
       set(name, *value);
     else
       json_[name] = nullptr;
   }
-  template <typename Value> void required(const char* name, const Value& value) { set(name, value); }
+  template <typename Value> void required(const char* name, const Value& value) {
+    note(name);
+    set(name, value);
+  }
   /// The first name of the value; none for an empty one.
   template <typename Enum, std::size_t size>
   void named(const char* name, Enum value, const std::array<Named<Enum>, size>& names) {
+    note(name);
     if (const char* text = name_of(value, names); *text != '\0')
       json_[name] = text;
   }
@@ -136,14 +144,16 @@ public:
   void named(const char* name, const std::optional<Enum>& value, const std::array<Named<Enum>, size>& names) {
     if (value)
       named(name, *value, names);
+    else
+      note(name);
   }
   void reason(const char* name, const Reason& value);
-  void reason(const char* name, const std::optional<Reason>& value) {
-    if (value)
-      reason(name, *value);
-  }
+  void reason(const char* name, const std::optional<Reason>& value) { reason(name, value.value_or(Reason())); }
   void json(const char* name, const std::string& object_json);
   template <typename Make> void derived(const char* name, const Make& make) {
+    note(name);
+    if (names_ != nullptr)
+      return; // of a body without values there is nothing to say
     if (const std::string text = make(); !text.empty())
       json_[name] = text;
   }
@@ -152,10 +162,15 @@ public:
   Json& out() { return json_; }
 
 private:
+  void note(const std::string& name) {
+    if (names_ != nullptr)
+      names_->push_back(name);
+  }
   template <typename Value> void set(const char* name, const Value& value) { json_[name] = value; }
   void set(const char* name, double value) { json_[name] = json_number(value); }
 
   Json json_ = Json::object();
+  std::vector<std::string>* names_ = nullptr;
 };
 
 /// The whole sentence about an event, which earlier versions show.

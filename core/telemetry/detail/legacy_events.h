@@ -5,8 +5,8 @@
 #include "core/base/json.h"
 #include "core/telemetry/events.h"
 
-// What earlier versions, and clients of training programs, stored in English sentences only. Nothing else reads meaning
-// from words. Each function completes a body whose fields were read already; `detail` is an object.
+// Facts that earlier versions, and clients of training programs, stored in English sentences only. Nothing else reads
+// meaning from words. Each function completes a body whose fields were read already; `detail` is an object.
 namespace batchscope::telemetry {
 
 void complete_earlier(const Json& detail, OutOfMemory& event);

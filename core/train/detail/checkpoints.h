@@ -40,7 +40,7 @@ public:
   std::optional<double> best_score() const { return best_score_; }
   void set_best_score(std::optional<double> score) { best_score_ = score; }
 
-  /// What became of a checkpoint.
+  /// Result of making a checkpoint.
   struct Report : checkpoint::Keeper::Report {
     double copy_seconds = 0; ///< for which training stood still
   };

@@ -28,7 +28,7 @@ public:
   /// fit. `stop` is called between batches; true gives nothing. Throws Error (failed) if not even one example fits.
   std::optional<Validation> run(std::int64_t batch, const std::function<bool()>& stop);
 
-  /// What it has learnt about sizes that do not fit.
+  /// State learnt from sizes that do not fit.
   struct State {
     std::int64_t largest = INT64_MAX;
     MemoryShortage shortage;

@@ -18,7 +18,7 @@ public:
 
   /// Sends these scalars, and the elements of these vectors, in this order; they replace what was sent before.
   void send(const std::vector<at::Tensor>& numbers);
-  /// What was sent last; waits for the device until it has computed these numbers, once. Zeros on `meta`.
+  /// Returns the numbers that were sent last. Waits, once, until the device has computed them. Zeros on `meta`.
   const std::vector<double>& read();
 
 private:

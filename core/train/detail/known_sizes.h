@@ -8,8 +8,8 @@
 
 namespace batchscope::train {
 
-/// What a run knows about micro batches that do not fit. A micro batch of `count` examples padded to `length` (1 if
-/// examples have no length) is known not to fit if one that was no larger in either dimension did not.
+/// Micro batches that a run knows not to fit. A micro batch of `count` examples padded to `length` (1 if examples have
+/// no length) is known not to fit if one that was no larger in either dimension did not.
 ///
 /// Sizes below the smallest failed one are estimated: from a prediction if there is one, else by halving the failed
 /// size and then bisecting between sizes that fitted and sizes that did not. Each failed estimate shrinks the next one

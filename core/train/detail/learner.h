@@ -37,7 +37,7 @@ struct Attempt {
   memory::OutOfMemoryInfo info;
 };
 
-/// What an attempt that succeeded has computed.
+/// Results of an attempt that succeeded.
 struct Computed {
   double loss = 0;                   ///< mean over all loss terms of the window
   double grad_norm = 0;              ///< before clipping
@@ -69,7 +69,8 @@ public:
   /// Forward and backward over every micro batch; the gradients are those of the mean over all loss terms of the
   /// window. `measure_noise`: of a window of several micro batches, also the norm of the first one's gradients.
   Attempt attempt(const std::vector<MicroBatch>& window, bool measure_noise = false);
-  /// Of the last attempt, which must have succeeded. Waits for a GPU, so after the update: it has that to do then.
+  /// Returns the results of the last attempt, which must have succeeded. Waits for a GPU: call it after update(), so
+  /// that the GPU has that to do meanwhile.
   Computed computed();
   /// LibTorch's words, once an operator was met without which a seed does not give the same bits; else empty.
   const std::string& not_deterministic() const { return not_deterministic_; }
@@ -102,11 +103,11 @@ public:
 
   const data::Dataset& train_data() const { return *data_.train; }
   const data::Dataset* validation_data() const { return data_.validation.get(); }
-  /// Of all further training examples, whose augmentation depends on it; 0 at first.
+  /// Sets the epoch, on which the augmentation of all further training examples depends; 0 at first.
   void set_epoch(std::int64_t epoch) { draw_.epoch = epoch; }
   /// For all further micro batches, 0 <= p < 1.
   void set_dropout(double p);
-  /// Of the last attempt, in the order of the parameters; undefined ones before it and after the update.
+  /// Gradients of the last attempt, in the order of the parameters; undefined tensors before it and after the update.
   std::vector<at::Tensor> gradients() const;
   bool has_accuracy() const;
   bool has_own_batch_norm() const; ///< see model::Model
@@ -163,7 +164,7 @@ private:
   at::Tensor clip_share_;                 ///< on a GPU, where clip_gradients() computes it
   std::vector<at::Tensor> moved_buffers_; ///< of set_aside(), on a GPU
   Figures figures_;
-  /// What the figures of the last attempt are of.
+  /// Numbers of tokens, terms and examples behind the figures of the last attempt.
   struct {
     std::int64_t tokens = 0;
     std::vector<std::int64_t> stream_terms; ///< empty: the data are one stream

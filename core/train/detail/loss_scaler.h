@@ -17,7 +17,8 @@ public:
   at::Tensor scaled(double gradient) const;
   /// Undoes the scale of a whole window's gradients and looks for values that are not finite.
   void unscale(const std::vector<at::Tensor>& gradients);
-  /// Of the last unscale(): 1 if there are such values, else 0; a float on the device, as fused optimizers take it.
+  /// Result of the last unscale(): 1 if there are such values, else 0; a float on the device, as fused optimizers take
+  /// it.
   const at::Tensor& found() const { return found_; }
   /// Adapts the scale, once for each step.
   void update();

@@ -80,7 +80,7 @@ public:
   /// `measure_noise`: a step of one micro batch is run as two halves, to have gradients of two batch sizes.
   StepOutcome run(const std::vector<MicroBatch>& nominal, bool measure_noise = false);
 
-  /// What it has learnt about sizes that do not fit.
+  /// State learnt from sizes that do not fit.
   struct State {
     KnownSizes known;
     MemoryShortage shortage;

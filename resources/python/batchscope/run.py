@@ -68,13 +68,15 @@ def _leave_group(models: list[Any]) -> None:
         gc.collect()
 
 
-def _which(device: torch.device) -> str:
+def _which(device: Any) -> str:
     """Of several GPUs, that of a worker of a sweep, which sees only this one: ", GPU 2". Else empty."""
     import torch
 
     visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
-    index = torch.cuda.current_device() if device.index is None else device.index
-    return f", GPU {visible[index]}" if index < len(visible) and visible[index] else ""
+    index: int = torch.cuda.current_device() if device.index is None else device.index
+    if index >= len(visible) or not visible[index]:
+        return ""
+    return ", " + ("" if visible[index].startswith(("GPU-", "MIG-")) else "GPU ") + visible[index]
 
 
 class Run:

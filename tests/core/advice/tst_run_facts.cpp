@@ -61,8 +61,8 @@ run::RunSpec program_spec(const std::vector<std::pair<std::string, std::string>>
   return spec;
 }
 
-run::RunStart told(const std::string& settings, std::int64_t batch, std::int64_t ranks = 1,
-                   std::int64_t accumulate = 1) {
+run::RunStart declared(const std::string& settings, std::int64_t batch, std::int64_t ranks = 1,
+                       std::int64_t accumulate = 1) {
   run::RunStart start;
   start.batch = batch;
   start.accumulate = accumulate;
@@ -97,7 +97,7 @@ private Q_SLOTS:
     for (const double rate : rates)
       steps.push_back(step_of(static_cast<std::int64_t>(steps.size()) + 1, 8, rate));
     Programs programs;
-    const RunFacts facts = programs.add(program_spec(), told(settings.toStdString(), 8), steps);
+    const RunFacts facts = programs.add(program_spec(), declared(settings.toStdString(), 8), steps);
     QCOMPARE(facts.first_rate, std::optional(highest));
     QCOMPARE(settings_of(facts).learning_rate, highest);
     QCOMPARE(programs.listed_rate(), std::optional(highest));
@@ -108,12 +108,12 @@ private Q_SLOTS:
     Programs programs;
     const run::RunSpec spec = program_spec({{"schedule", "piecewise:0=8,2=32"}, {"lr_rule", "linear"}});
     const RunFacts facts =
-        programs.add(spec, told(R"({"learning_rate":0.1})", 8),
+        programs.add(spec, declared(R"({"learning_rate":0.1})", 8),
                      {step_of(1, 8, 0.05), step_of(2, 8, 0.1), step_of(3, 32, 0.4), step_of(4, 32, 0.2)});
     QCOMPARE(facts.first_rate, std::optional(0.1));
     QVERIFY(!facts.rate_of_steps);
     QCOMPARE(programs.listed_rate(), std::optional(0.4));
-    const RunFacts unscaled = programs.add(program_spec({{"schedule", "piecewise:0=8,2=32"}}), told("{}", 8),
+    const RunFacts unscaled = programs.add(program_spec({{"schedule", "piecewise:0=8,2=32"}}), declared("{}", 8),
                                            {step_of(1, 8, 0.05), step_of(2, 32, 0.1)});
     QCOMPARE(unscaled.first_rate, std::optional(0.1));
   }
@@ -121,7 +121,7 @@ private Q_SLOTS:
   void aStepHasTheExamplesOfAllRanks() {
     Programs programs;
     const RunFacts facts =
-        programs.add(program_spec(), told("{}", 16, 2, 2), {step_of(1, 16, 0.1), step_of(2, 16, 0.1)});
+        programs.add(program_spec(), declared("{}", 16, 2, 2), {step_of(1, 16, 0.1), step_of(2, 16, 0.1)});
     QCOMPARE(facts.effective_batch, std::optional<std::int64_t>(64));
     QCOMPARE(facts.last_effective, std::optional<std::int64_t>(64));
     const Settings settings = settings_of(facts);
@@ -165,7 +165,7 @@ private Q_SLOTS:
 
   void ranksAndAccumulationThatAreStoredAsZeroAreOne() {
     Programs programs;
-    const RunFacts facts = programs.add(program_spec(), told("{}", 16, 0, 0), {step_of(1, 16, 0.1)});
+    const RunFacts facts = programs.add(program_spec(), declared("{}", 16, 0, 0), {step_of(1, 16, 0.1)});
     QCOMPARE(facts.effective_batch, std::optional<std::int64_t>(16));
     judge(facts, {});
   }
@@ -174,7 +174,7 @@ private Q_SLOTS:
   void whatAProgramSaysTellsRunsApart() {
     Programs programs;
     const auto rest = [&](const std::string& settings) {
-      return programs.add(program_spec(), told(settings, 8), {}).rest;
+      return programs.add(program_spec(), declared(settings, 8), {}).rest;
     };
     const std::string adam = rest(R"({"optimizer":"AdamW","learning_rate":0.1,"seed":1})");
     QCOMPARE(rest(R"({"optimizer":"AdamW","learning_rate":0.2,"seed":2,"warmup_steps":5})"), adam);

@@ -206,8 +206,8 @@ void TestSnippet::settingsThatAProgramTold() {
   facts.first_rate = 5e-5;
   facts.row.outcome.steps = 40;
   facts.optimizer = "adamw";
-  facts.told = parse_json(R"({"learning_rate":5e-05,"lr_scheduler_type":"cosine","warmup_ratio":0.1,"seed":7,)"
-                          R"("optimizer":"adamw_torch_fused","weight_decay":0.01,"max_grad_norm":1.0})");
+  facts.declared = parse_json(R"({"learning_rate":5e-05,"lr_scheduler_type":"cosine","warmup_ratio":0.1,"seed":7,)"
+                              R"("optimizer":"adamw_torch_fused","weight_decay":0.01,"max_grad_norm":1.0})");
   const Settings settings = settings_of(facts);
   QVERIFY(settings.remarks.empty());
   QCOMPARE(settings.decay, std::string("cosine"));
@@ -216,7 +216,7 @@ void TestSnippet::settingsThatAProgramTold() {
   QCOMPARE(settings.clip, std::optional(1.0));
   QCOMPARE(settings.seed, 7);
   facts.optimizer = "adafactor";
-  facts.told["lr_scheduler_type"] = "OneCycleLR";
+  facts.declared["lr_scheduler_type"] = "OneCycleLR";
   QCOMPARE(settings_of(facts).remarks,
            (std::vector<std::string>{"The run's optimizer is adafactor; here it is AdamW.",
                                      "The learning rate follows OneCycleLR of the run's program; here it is constant "

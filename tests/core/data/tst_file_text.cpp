@@ -117,7 +117,7 @@ private Q_SLOTS:
     QCOMPARE(file_kind("synthetic:examples=10"), std::string());
     for (const FileFilter& filter : file_filters())
       QCOMPARE(file_kind(filter.kind + ":x"), filter.kind);
-    QCOMPARE(file_filters().size(), std::size_t{7});
+    QVERIFY(file_filters().size() >= 7);
   }
 };
 

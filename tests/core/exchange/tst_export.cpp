@@ -270,13 +270,13 @@ void TestExport::json_of_a_run_that_goes_on_is_of_one_moment() {
   RunStore store(folder.file());
   auto run = store.begin(new_run("goes on"));
   std::int64_t step = 0;
-  const auto go_on = [&] {
+  const auto resume = [&] {
     run->sink().record(record_at(++step));
     store.flush();
   };
-  go_on();
+  resume();
   const RunReader reader(folder.file());
-  Interrupted buffer(go_on);
+  Interrupted buffer(resume);
   std::ostream out(&buffer);
   make_exporter("json")->write(reader, {run->id()}, out);
   QVERIFY(step > 20);

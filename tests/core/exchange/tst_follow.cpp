@@ -165,7 +165,7 @@ private Q_SLOTS:
     QCOMPARE(added["score"], steps(3, 3));
     append(file, "0,75;4;1\n");
     Followed next("csv", file);
-    next.follower().go_on(parse_json(json_text(before.follower().position())));
+    next.follower().resume(parse_json(json_text(before.follower().position())));
     added = next.poll();
     QCOMPARE(added["loss"], steps(4, 4));
     QCOMPARE(added["score"], steps(4, 4));
@@ -173,7 +173,7 @@ private Q_SLOTS:
     Json position = before.follower().position();
     position[file.string()].erase("header");
     Followed first_line("csv", file);
-    first_line.follower().go_on(position);
+    first_line.follower().resume(position);
     QVERIFY_EXCEPTION_THROWN(first_line.poll(), Error);
   }
 
@@ -279,10 +279,10 @@ private Q_SLOTS:
     const Json position = parse_json(json_text(before.follower().position()));
     append(file, added);
     Followed next(importer, file);
-    next.follower().go_on(position);
+    next.follower().resume(position);
     QCOMPARE(next.poll()["loss"], steps(11, 12));
     Followed unknown(importer, file);
-    unknown.follower().go_on(Json{{file.string(), "nothing"}});
+    unknown.follower().resume(Json{{file.string(), "nothing"}});
     QCOMPARE(unknown.poll()["loss"], steps(1, 12));
   }
 };

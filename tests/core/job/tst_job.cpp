@@ -71,7 +71,7 @@ private:
 JobResult run_job(const run::RunSpec& spec, Watching& watch, store::RunStore& store) {
   const auto control = std::make_shared<run::JobControl>();
   const auto session = run::open_session(spec);
-  const auto search = settle_batch(*session, store, watch, *control);
+  const auto search = choose_batch(*session, store, watch, *control);
   return run_and_store(*session, spec, search, store, {}, watch, control);
 }
 
@@ -171,7 +171,7 @@ private Q_SLOTS:
     run::JobControl control;
     Stopping watch(control, Stopping::At::probe);
     const auto session = run::open_session(run_spec_of({}));
-    QVERIFY_EXCEPTION_THROWN(settle_batch(*session, store, watch, control), Error);
+    QVERIFY_EXCEPTION_THROWN(choose_batch(*session, store, watch, control), Error);
     QVERIFY(watch.stored);
     const auto kept = search::search_result_from_json(store::RunReader(folder.file()).search_json(*watch.stored));
     QVERIFY(!kept.recommended && kept.timings.empty());

@@ -45,7 +45,7 @@ Feedback feedback_of(const PlannedStep& step) {
 }
 
 /// Goes on to the end; appends what it sees after `from` steps, and its state then.
-void go_on(Progression& progression, const Walk& walk, std::int64_t from, Seen& seen, std::string* state) {
+void resume(Progression& progression, const Walk& walk, std::int64_t from, Seen& seen, std::string* state) {
   while (true) {
     if (state && progression.steps_done() == from)
       *state = progression.state_json();
@@ -113,13 +113,13 @@ private Q_SLOTS:
         if (event.step > at)
           whole.events.push_back(text_of(event));
       });
-      go_on(first, walk, at, whole, &state);
+      resume(first, walk, at, whole, &state);
       total = first.steps_done();
       Seen rest;
       Progression second(walk.options, [&](const ScheduleEvent& event) { rest.events.push_back(text_of(event)); });
       second.restore(state);
       QCOMPARE(second.state_json(), state);
-      go_on(second, walk, at, rest, nullptr);
+      resume(second, walk, at, rest, nullptr);
       QCOMPARE(rest.steps.size(), whole.steps.size());
       for (std::size_t i = 0; i < rest.steps.size(); ++i)
         QCOMPARE(rest.steps[i], whole.steps[i]);
@@ -134,11 +134,11 @@ private Q_SLOTS:
     Seen whole, rest;
     std::string state;
     Progression first(walk.options);
-    go_on(first, walk, 17, whole, &state);
+    resume(first, walk, 17, whole, &state);
     QVERIFY(first.steps_done() < 40); // by its gains
     Progression second(walk.options);
     second.restore(state);
-    go_on(second, walk, 17, rest, nullptr);
+    resume(second, walk, 17, rest, nullptr);
     QCOMPARE(rest.steps, whole.steps);
   }
 

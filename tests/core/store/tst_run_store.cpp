@@ -139,14 +139,14 @@ void TestRunStore::several_reads_are_of_one_moment() {
   auto run = store.begin(new_run("live"));
   const RunReader reader(folder.file());
   std::int64_t step = 0;
-  const auto go_on = [&] {
+  const auto resume = [&] {
     run->sink().record(record_at(++step));
     store.flush();
   };
-  go_on();
+  resume();
   reader.at_one_moment([&] {
     QCOMPARE(reader.series(run->id(), "loss").size(), std::size_t(1));
-    go_on();
+    resume();
     QCOMPARE(reader.series(run->id(), "batch").size(), std::size_t(1));
     QCOMPARE(reader.run(run->id()).outcome.steps, std::int64_t(1));
   });
@@ -154,7 +154,7 @@ void TestRunStore::several_reads_are_of_one_moment() {
   // What goes wrong in it ends it.
   QCOMPARE(error_of([&] { reader.at_one_moment([&] { reader.run(9); }); }),
            folder.file().string() + ": there is no run 9");
-  go_on();
+  resume();
   QCOMPARE(reader.series(run->id(), "batch").size(), std::size_t(3));
 
   const std::int64_t gone = store.add_finished(new_run("gone"), outcome(telemetry::RunStatus::finished));

@@ -25,7 +25,7 @@ public:
   std::filesystem::path thrown_away() const { return path_ / "trial"; } ///< what a program writes that is only tried
   std::filesystem::path temporary() const { return thrown_away() / "tmp"; }
 
-  /// What a program needs in the folder.
+  /// Contents of the folder that a program needs.
   struct Needs {
     bool client = false; ///< of Python
     bool trial = false;  ///< it is only tried

@@ -31,7 +31,7 @@ public:
   /// For a program that was just started, before run().
   void begin(const run::RunStart& start);
   /// For a run that goes on, before run().
-  void go_on(const LeftRun& left, const run::RunStart& start);
+  void resume(const LeftRun& left, const run::RunStart& start);
 
   telemetry::RunOutcome run(run::RunControl& control);
 

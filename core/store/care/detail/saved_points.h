@@ -29,10 +29,10 @@ public:
     std::vector<std::int64_t> steps; ///< those that could be saved
     std::vector<Series> series;      ///< by position; their values belong to `steps`
   };
-  /// Of the series whose rows can be read.
+  /// Frames of a run, of the series whose rows can be read.
   std::vector<SavedFrame> of_run(std::int64_t run) const;
   std::vector<std::int64_t> runs() const; ///< with such series
-  /// What is lost for good, one line each.
+  /// Data that cannot be recovered, one line each.
   const std::vector<std::string>& lost() const { return lost_; }
 
 private:

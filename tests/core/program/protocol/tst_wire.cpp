@@ -216,7 +216,7 @@ private Q_SLOTS:
     QVERIFY(next["step"] == 5 && next["rate_factor"] == 0.5);
     const Json edit = json(to_line(Edit{.id = 1, .limit_bytes = 7}));
     QVERIFY(edit["limit_bytes"] == 7 && !edit.contains("batch"));
-    QVERIFY(json(to_line(Order::go_on))["type"] == "continue");
+    QVERIFY(json(to_line(Order::resume))["type"] == "continue");
     QVERIFY(json(stop_line(true))["save"] == true);
     QVERIFY(json(refuse_line("a\nb"))["reason"] == "a\nb");
     QVERIFY(json(probe_line({{.batch = 8, .trace = true, .steps = 2}}, false))["sizes"][0]["steps"] == 2);

@@ -64,10 +64,10 @@ private Q_SLOTS:
     QCOMPARE(records.size(), 1U);
     QCOMPARE(records[0].step, 3);
     ReadFiles later({"csv:log.csv"}, folder.path());
-    later.go_on(position);
+    later.resume(position);
     QCOMPARE(later.poll(true).size(), 1U);
     ReadFiles of_others({"csv:log.csv", "csv:more.csv"}, folder.path());
-    of_others.go_on(position);
+    of_others.resume(position);
     QCOMPARE(of_others.poll(true).size(), 3U);
   }
 
