@@ -8,6 +8,7 @@
 #include "app/cli/context.h"
 #include "app/cli/output.h"
 #include "core/advice/snippet.h"
+#include "core/base/text.h"
 #include "core/data/dataset.h"
 #include "core/exchange/export.h"
 #include "core/exchange/import.h"
@@ -24,12 +25,9 @@ namespace batchscope::cli {
 
 namespace {
 
-/// As the text of a cell of a Markdown table.
+/// The text as a cell of a Markdown table.
 std::string cell(std::string_view text) {
-  std::string cell;
-  for (const char c : text)
-    cell += c == '|' ? "\\|" : c == '<' ? "&lt;" : c == '*' ? "\\*" : c == '\n' ? " " : std::string(1, c);
-  return cell;
+  return markdown_escaped(one_line(text));
 }
 
 /// In a table, where a bar would end the cell.

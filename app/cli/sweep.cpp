@@ -257,13 +257,12 @@ int run_sweep_verb(const SweepOptions& options, const Context& context) {
     SweepWorkers workers(context.database(), id, task.workers - 1, task.cards);
     const sweep::SweepPlan plan = task.plan;
     result = sweep::run_sweep(std::move(task.plan), id, store, display, control, task.work);
-    if (result.stopped)
-      workers.stop();
-    if (!result.left.empty()) { // the other workers may make its runs, too
-      workers.wait(*control);
-      result.stopped = result.stopped || control->stopping();
+    workers.wait(*control);
+    result.stopped = control->stopping();
+    if (!result.left.empty()) { // the other workers have made its runs, or have none either
       result.runs = sweep::begun_runs(plan, id, store);
-      if (!result.stopped && !store::RunReader(context.database()).waiting_runs(id).empty())
+      const bool alone = task.workers == 1; // then other programs make the runs, if any do
+      if (alone || (!result.stopped && !store::RunReader(context.database()).waiting_runs(id).empty()))
         throw Error(Error::Kind::failed, result.left);
       display.say(result.left);
     }

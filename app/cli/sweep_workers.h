@@ -19,16 +19,16 @@ public:
   /// and empty if each may use any. Throws Error (failed) if a process cannot be started.
   SweepWorkers(const std::filesystem::path& database, std::int64_t sweep, std::int64_t count,
                const std::vector<std::string>& cards);
-  ~SweepWorkers(); ///< waits for them
+  ~SweepWorkers(); ///< waits for those that are left
   SweepWorkers(const SweepWorkers&) = delete;
   SweepWorkers& operator=(const SweepWorkers&) = delete;
 
-  /// Waits for them; once the job is stopped, asks them to stop.
+  /// Waits for them; once the job is stopped, asks them to stop at their next step boundary, as Ctrl-C does.
   void wait(const run::JobControl& control);
-  /// Asks them to stop at their next step boundary, as Ctrl-C does.
-  void stop();
 
 private:
+  void stop();
+
   std::vector<pid_t> processes_;
 };
 

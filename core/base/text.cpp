@@ -204,6 +204,12 @@ std::string shell_quoted(std::string_view text) {
   return result + "'";
 }
 
+std::string markdown_escaped(std::string text) {
+  for (std::size_t at = 0; (at = text.find_first_of("|\\<>*_`[]", at)) != std::string::npos; at += 2)
+    text.insert(at, 1, '\\');
+  return text;
+}
+
 std::string_view take_part(std::string_view& rest) {
   const std::string_view part = rest.substr(0, rest.find(','));
   rest.remove_prefix(std::min(part.size() + 1, rest.size()));

@@ -38,6 +38,9 @@ std::string_view trimmed(std::string_view text);
 /// either end are removed.
 std::string one_line(std::string_view text);
 
+/// The text for Markdown, in which none of its signs is markup or ends the cell of a table.
+std::string markdown_escaped(std::string text);
+
 /// The text up to the first comma, or all of it; `rest` keeps what follows that comma.
 std::string_view take_part(std::string_view& rest);
 

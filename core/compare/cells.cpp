@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "core/compare/evidence.h"
 
 namespace batchscope::compare {
@@ -71,13 +72,6 @@ void add_count(Cells& cells, std::size_t row, const Comparison& comparison, cons
            static_cast<double>(of));
 }
 
-/// So that nothing in a name becomes markup, or ends the cell.
-std::string escaped(std::string text) {
-  for (std::size_t at = 0; (at = text.find_first_of("|\\<>*_`[]", at)) != std::string::npos; at += 2)
-    text.insert(at, 1, '\\');
-  return text;
-}
-
 } // namespace
 
 Cells cells_of(const Comparison& comparison, const std::optional<std::size_t>& baseline, bool all_columns) {
@@ -139,16 +133,16 @@ Cells cells_of(const Comparison& comparison, const Answer& answer) {
 }
 
 std::string markdown(const Cells& cells, const Answer& answer) {
-  std::string text = "**" + escaped(answer.text) + "**\n\n|";
+  std::string text = "**" + markdown_escaped(answer.text) + "**\n\n|";
   for (const Cells::Column& column : cells.header)
-    text += ' ' + escaped(column.title) + " |";
+    text += ' ' + markdown_escaped(column.title) + " |";
   text += "\n|";
   for (const Cells::Column& column : cells.header)
     text += column.numeric ? "---:|" : "---|";
   for (const auto& row : cells.rows) {
     text += "\n|";
     for (const std::string& cell : row)
-      text += ' ' + escaped(cell) + " |";
+      text += ' ' + markdown_escaped(cell) + " |";
   }
   return text + '\n';
 }

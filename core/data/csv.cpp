@@ -50,6 +50,10 @@ std::optional<double> number_in(std::string_view field) {
   return value;
 }
 
+bool is_number(const std::string& field) {
+  return number_in(field).has_value();
+}
+
 /// The columns of a file: by the names in its first line, or else by numbers from 1.
 struct Columns {
   bool named = true;
@@ -59,7 +63,7 @@ struct Columns {
 
 /// Hint for a file without a header line that is read as if it had one.
 std::string hint_of_numbers(const std::vector<std::string>& names) {
-  if (!std::all_of(names.begin(), names.end(), [](const std::string& name) { return number_in(name).has_value(); }))
+  if (!std::all_of(names.begin(), names.end(), is_number))
     return {};
   return "; for a file without column names, use header=no and the target's column number";
 }
@@ -231,13 +235,6 @@ std::vector<CsvRow> first_rows(const std::string& path) {
     // Opening the table reports it, with the line.
   }
   return rows;
-}
-
-bool is_number(std::string_view field) {
-  field = trimmed(field);
-  double number = 0;
-  const auto parsed = std::from_chars(field.data(), field.data() + field.size(), number);
-  return parsed.ec == std::errc() && parsed.ptr == field.data() + field.size();
 }
 
 /// Whether the first row holds values like the second, not column names: all columns but the last, which may be a

@@ -42,6 +42,14 @@ std::string text_with_base(const BatchSchedule& schedule) {
   return is_edited(text) ? text : to_text(EditedText{.stretches = {}, .batch = {}, .base = text});
 }
 
+/// `state`: what BatchSchedule::state() gave; empty for none.
+Course made(const std::string& text, const ScheduleOrigin& origin, std::int64_t batch, const std::string& state) {
+  Course course{make_schedule(text, origin), batch};
+  if (!state.empty())
+    course.schedule->restore(state);
+  return course;
+}
+
 } // namespace
 
 Json to_json(const ScheduleState& state) {
@@ -86,22 +94,19 @@ Course course_from_json(const Json& json) {
   read_member(from, "has_tokens", origin.has_tokens);
   if (json.contains("base"))
     origin.courses.push_back(course_from_json(json["base"]));
-  Course course{make_schedule(json.at("text").get<std::string>(), origin), json.at("batch").get<std::int64_t>()};
-  if (const auto state = json.find("state"); state != json.end() && *state != "")
-    course.schedule->restore(state->get<std::string>());
-  return course;
+  const auto state = json.find("state");
+  return made(json.at("text").get<std::string>(), origin, json.at("batch").get<std::int64_t>(),
+              state == json.end() ? std::string() : state->get<std::string>());
 }
 
 Course copy_of(const Course& course) {
   const BatchSchedule& schedule = *course.schedule;
   ScheduleOrigin origin = schedule.origin();
   const auto base = schedule.base();
-  if (base)
-    origin.courses.push_back(copy_of(*base));
-  Course copy{make_schedule(base ? text_with_base(schedule) : schedule.text(), origin), course.batch};
-  if (const std::string state = schedule.state(); !base && !state.empty())
-    copy.schedule->restore(state);
-  return copy;
+  if (!base)
+    return made(schedule.text(), origin, course.batch, schedule.state());
+  origin.courses.push_back(copy_of(*base));
+  return made(text_with_base(schedule), origin, course.batch, {});
 }
 
 } // namespace batchscope::schedule::detail

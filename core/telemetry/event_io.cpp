@@ -148,8 +148,7 @@ Json Reading::rest() const {
 }
 
 void Writing::reason(const char* name, const Reason& value) {
-  for (const char* part : {"", "_code", "_args"})
-    note(name + std::string(part));
+  note(name, {"", "_code", "_args"});
   if (value.empty())
     return;
   json_[name] = words_of_code(value.code) ? english(value) : value.text;

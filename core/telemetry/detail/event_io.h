@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <set>
 #include <string>
@@ -162,9 +163,10 @@ public:
   Json& out() { return json_; }
 
 private:
-  void note(const std::string& name) {
+  void note(const char* name, std::initializer_list<const char*> endings = {""}) {
     if (names_ != nullptr)
-      names_->push_back(name);
+      for (const char* ending : endings)
+        names_->push_back(std::string(name) + ending);
   }
   template <typename Value> void set(const char* name, const Value& value) { json_[name] = value; }
   void set(const char* name, double value) { json_[name] = json_number(value); }
