@@ -71,11 +71,11 @@ void Conversation::set_start(run::RunStart start) {
 }
 
 void Conversation::resume(const LeftRun& left, const run::RunStart& start) {
-  inbox_.resume({.pid = left.pid, .seq = left.seq, .step = left.step});
+  inbox_.resume({.pid = left.pid, .seq = left.seq, .step = left.progress.outcome().steps});
   pid_ = left.pid;
-  step_ = left.step;
-  reported_ = left.step > 0 ? left.step : -1;
-  last_seconds_ = left.progress.outcome().seconds;
+  progress_ = left.progress;
+  reported_ = steps() > 0 ? steps() : -1;
+  last_seconds_ = progress_.outcome().seconds;
   start_ = start;
   level_ = start.program ? start.program->level : 0;
   first_batch_ = start.program && start.program->first_batch;
@@ -296,7 +296,7 @@ void Conversation::take(const telemetry::BudgetChange& change) {
 /// Stored, because the program does not say it again to a BatchScope that takes the run over.
 void Conversation::take(const Bye& bye) {
   bye_ = bye;
-  push({.step = step_,
+  push({.step = steps(),
         .seconds = run_seconds(),
         .body = telemetry::ProgramBye{.status = bye.status, .reason = bye.reason},
         .message = bye.seq});
@@ -423,14 +423,14 @@ double Conversation::run_seconds() const {
 }
 
 void Conversation::report(telemetry::EventBody body) {
-  push({.step = step_, .seconds = run_seconds(), .body = std::move(body)});
+  push({.step = steps(), .seconds = run_seconds(), .body = std::move(body)});
 }
 
 void Conversation::record(const telemetry::StepRecord& given) {
   telemetry::StepRecord record = given;
   fill_sizes(record);
-  step_ = record.step;
   ++entries_;
+  progress_.take(record);
   sink_.record(record);
 }
 
@@ -449,7 +449,7 @@ void Conversation::fill_sizes(telemetry::StepRecord& record) const {
 }
 
 void Conversation::values(std::vector<std::pair<std::string, double>> values, std::optional<std::int64_t> step) {
-  push({.step = step.value_or(step_),
+  push({.step = step.value_or(steps()),
         .seconds = run_seconds(),
         .body = telemetry::ValuesOnly{},
         .values = std::move(values)});
@@ -457,6 +457,7 @@ void Conversation::values(std::vector<std::pair<std::string, double>> values, st
 
 void Conversation::push(telemetry::Event event) {
   ++entries_;
+  progress_.take(event);
   sink_.event(std::move(event));
 }
 

@@ -16,6 +16,7 @@
 #include "core/run/run_control.h"
 #include "core/run/run_spec.h"
 #include "core/run/source.h"
+#include "core/telemetry/outcome.h"
 #include "core/telemetry/processor_windows.h"
 #include "core/telemetry/record.h"
 
@@ -56,6 +57,8 @@ public:
   /// Why the run cannot go on as it was asked for; empty if it can.
   const telemetry::Reason& failure() const { return failure_; }
   const run::RunStart& start() const { return start_; }
+  /// Of the run, from all that its sink was given.
+  const telemetry::RunProgress& progress() const { return progress_; }
 
   /// Reports something of its own to the run.
   void report(telemetry::EventBody body);
@@ -89,6 +92,7 @@ private:
   void take(telemetry::Event event, const telemetry::StatusChange& change);
   void take(const telemetry::BudgetChange& change);
   void take(telemetry::OutOfMemory& error);
+  std::int64_t steps() const { return progress_.outcome().steps; } ///< done so far
   double run_seconds() const;
   void push(telemetry::Event event);
   void refuse(const run::ScheduleEdit& edit);
@@ -118,7 +122,7 @@ private:
   bool paused_ = false;
   bool said_paused_ = false;
   bool stopping_ = false;
-  std::int64_t step_ = 0;
+  telemetry::RunProgress progress_;
   std::int64_t reported_ = -1; ///< last step of which the program has sent a record; -1: none yet
   double last_seconds_ = -1;   ///< of the program's last record or event; -1: none yet
 

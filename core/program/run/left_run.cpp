@@ -50,11 +50,6 @@ struct Taking {
 
 } // namespace
 
-void LeftRun::take(const telemetry::StepRecord& record) {
-  progress.take(record);
-  step = record.step;
-}
-
 void LeftRun::take(const telemetry::Event& event) {
   progress.take(event);
   for (const auto& [name, value] : event.values)

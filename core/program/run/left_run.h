@@ -22,13 +22,12 @@ namespace batchscope::program {
 /// and events in their order. A plain value.
 class LeftRun {
 public:
-  void take(const telemetry::StepRecord& record);
+  void take(const telemetry::StepRecord& record) { progress.take(record); }
   void take(const telemetry::Event& event);
 
   telemetry::RunProgress progress;
   std::int64_t pid = 0;                  ///< of the program that said hello; 0: none had
   std::int64_t seq = 0;                  ///< the messages of that program are stored at least up to here
-  std::int64_t step = 0;                 ///< of the last record
   std::int64_t events = 0;               ///< stored, without those that only carry values
   std::vector<schedule::PlanEdit> edits; ///< that were applied
   std::optional<std::uint64_t> budget;   ///< the last one that was set while it ran

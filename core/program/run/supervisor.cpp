@@ -34,21 +34,10 @@ int level_in(const run::RunStart& start) {
 
 } // namespace
 
-void Supervisor::Counter::record(const telemetry::StepRecord& record) {
-  progress.take(record);
-  next_.record(record);
-}
-
-void Supervisor::Counter::event(telemetry::Event event) {
-  progress.take(event);
-  next_.event(std::move(event));
-}
-
 Supervisor::Supervisor(const run::RunSpec& spec, const run::RunPlace& place, const ProgramFolder& folder, Link& link,
                        Process process, ReadFiles files, telemetry::Sink& sink)
-    : spec_(spec), place_(place), folder_(folder), link_(link), process_(std::move(process)), counter_(sink),
-      conversation_(spec, place, link, folder.spill(), folder.output().string(), counter_,
-                    [this] { return seconds(); }),
+    : spec_(spec), place_(place), folder_(folder), link_(link), process_(std::move(process)),
+      conversation_(spec, place, link, folder.spill(), folder.output().string(), sink, [this] { return seconds(); }),
       output_(folder.output()), metrics_(spec.program->metrics), files_(std::move(files)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), began_(Clock::now()) {
   if (auto group = process_.group())
@@ -60,9 +49,8 @@ void Supervisor::begin(const run::RunStart& start) {
 }
 
 void Supervisor::resume(const LeftRun& left, const run::RunStart& start) {
-  counter_.progress = left.progress;
   seconds_before_ = left.progress.outcome().seconds;
-  left_step_ = last_step_ = left.step;
+  left_step_ = last_step_ = left.progress.outcome().steps;
   last_steps_ = left.last_steps;
   left_end_ = left.end;
   if (left.paused && level_in(start) == 0)
@@ -76,7 +64,7 @@ double Supervisor::seconds() const {
 }
 
 std::optional<std::uint64_t> Supervisor::peak() const {
-  const std::uint64_t seen = counter_.progress.outcome().peak_bytes;
+  const std::uint64_t seen = conversation_.progress().outcome().peak_bytes;
   const std::uint64_t measured = memory_ ? memory_->peak().value_or(0) : 0;
   // The program's reports take precedence over the measurement from outside, which has the interpreter and its
   // libraries in it.
@@ -186,7 +174,7 @@ void Supervisor::watch_for_connection() {
 /// Reports early why no step comes, to a user who waits for one.
 void Supervisor::watch_for_steps() {
   constexpr std::int64_t patience_seconds = 30;
-  if (!said_no_step_ && counter_.progress.outcome().steps == 0 &&
+  if (!said_no_step_ && conversation_.progress().outcome().steps == 0 &&
       seconds_since(began_) >= static_cast<double>(patience_seconds))
     report_no_step(patience_seconds);
 }
@@ -235,7 +223,7 @@ void Supervisor::make_step(telemetry::StepRecord record) {
 }
 
 void Supervisor::stop_if_due() {
-  const double trained = conversation_.has_reports() ? counter_.progress.clock().training_seconds() : seconds();
+  const double trained = conversation_.has_reports() ? conversation_.progress().clock().training_seconds() : seconds();
   if (spec_.max_seconds && trained >= *spec_.max_seconds && ending_ == Stage::none) {
     time_over_ = true;
     conversation_.report(telemetry::TimeOver{.seconds = spec_.max_seconds});
@@ -301,7 +289,7 @@ telemetry::RunOutcome Supervisor::finish(run::RunControl& control) {
     report_end();
   }
   process_.signal(SIGKILL); // what the program has left behind
-  telemetry::RunOutcome outcome = counter_.progress.outcome();
+  telemetry::RunOutcome outcome = conversation_.progress().outcome();
   outcome.status = verdict_.status;
   outcome.reason = verdict_.reason_text();
   outcome.peak_bytes = std::max(outcome.peak_bytes, peak().value_or(0));
@@ -328,7 +316,7 @@ telemetry::OutOfMemory Supervisor::out_of_memory_from_outside() const {
 
 /// A program that was to train and has only started what trains. Others have helpers that end a moment later.
 void Supervisor::report_left_behind() {
-  if (exit_->code != 0 || counter_.progress.outcome().steps > 0)
+  if (exit_->code != 0 || conversation_.progress().outcome().steps > 0)
     return;
   auto group = process_.group();
   const std::size_t count = group ? group->members().size() : 0;
@@ -345,7 +333,7 @@ void Supervisor::report_end() {
   if (conversation_.level() > 0 && !conversation_.bye() && exit_->code == 0)
     conversation_.report(telemetry::NoBye{});
   report_left_behind();
-  if (verdict_.status == RunStatus::finished && counter_.progress.outcome().steps == 0)
+  if (verdict_.status == RunStatus::finished && conversation_.progress().outcome().steps == 0)
     report_no_step({});
   for (const std::string& name : metrics_.unmatched())
     conversation_.report(telemetry::Unread{telemetry::because(Words::nothing_matches, {{"metric", name}})});

@@ -45,18 +45,6 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
-  /// Follows the run's progress on the way to its sink.
-  class Counter final : public telemetry::Sink {
-  public:
-    explicit Counter(telemetry::Sink& next) : next_(next) {}
-    void record(const telemetry::StepRecord& record) override;
-    void event(telemetry::Event event) override;
-    telemetry::RunProgress progress;
-
-  private:
-    telemetry::Sink& next_;
-  };
-
   void wait();
   void follow(const run::RunControl::Orders& orders);
   void pause_from_outside(bool paused);
@@ -83,7 +71,6 @@ private:
   const ProgramFolder folder_;
   Link& link_;
   Process process_;
-  Counter counter_;
   Conversation conversation_;
   OutputFollower output_;
   TextMetrics metrics_;
