@@ -174,15 +174,15 @@ std::optional<double> OpenRun::progress() const {
 }
 
 double OpenRun::seconds() const {
-  return outcome_ ? outcome_->seconds : clock_.seconds();
+  return so_far_.outcome().seconds;
 }
 
 double OpenRun::examples_per_second() const {
-  return outcome_ ? outcome_->examples_per_second : clock_.examples_per_second();
+  return so_far_.outcome().examples_per_second;
 }
 
 std::optional<double> OpenRun::disturbed() const {
-  return outcome_ ? outcome_->disturbed : clock_.disturbed();
+  return so_far_.outcome().disturbed;
 }
 
 double OpenRun::recent_examples_per_second() const {
@@ -353,13 +353,13 @@ void OpenRun::set_planned(const schedule::Plan& plan) {
 }
 
 void OpenRun::take(const telemetry::StepRecord& record) {
-  clock_.take(record);
+  so_far_.take(record);
   history_->append(record);
 }
 
 void OpenRun::take(telemetry::Event event) {
   const std::size_t before = history_->events().size();
-  clock_.take(event);
+  so_far_.take(event);
   history_->append(event);
   if (history_->events().size() == before)
     return; // only values
@@ -476,7 +476,7 @@ void OpenRun::take_batch(RunBatch&& batch) {
     return;
   const telemetry::RunOutcome& stored = batch.row.outcome;
   if (!telemetry::is_open(stored.status))
-    outcome_ = stored;
+    so_far_ = telemetry::RunProgress(stored);
   set_status(stored.status == telemetry::RunStatus::running ? seen_status_ : status_name(stored.status),
              QString::fromStdString(stored.reason));
   if (!running())

@@ -11,7 +11,7 @@
 
 #include "core/schedule/plan.h"
 #include "core/series/history.h"
-#include "core/telemetry/run_clock.h"
+#include "core/telemetry/outcome.h"
 #include "ui/database/run_database.h"
 #include "ui/jobs/job_queue.h"
 
@@ -63,7 +63,7 @@ public:
   std::optional<std::int64_t> expected_steps() const;
   std::int64_t steps() const;
   std::optional<double> progress() const; ///< 0..1
-  // As computed by telemetry::RunClock and shown in every list of runs.
+  // As computed by telemetry::RunProgress and shown in every list of runs.
   double seconds() const;
   double examples_per_second() const;
   std::optional<double> disturbed() const;    ///< fraction of the time that other work took; nothing if it is not known
@@ -136,8 +136,7 @@ private:
   std::optional<run::RunSpec> spec_;
   std::optional<run::RunStart> start_;
   std::shared_ptr<series::History> history_;
-  telemetry::RunClock clock_;
-  std::optional<telemetry::RunOutcome> outcome_; ///< as stored, of a run of the database that has ended
+  telemetry::RunProgress so_far_; ///< as stored, of a run of the database that has ended
   QString status_ = "loading";
   QString reason_;
   QString seen_status_ = "running";           ///< of a run in progress: running or paused
