@@ -3,10 +3,10 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <sstream>
 
@@ -33,17 +33,8 @@ std::string boot_id() {
 
 /// Empty if it cannot be read.
 std::string link_target(const char* link) {
-  std::array<char, 256> target{};
-  const auto length = ::readlink(link, target.data(), target.size());
-  return length < 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(length));
-}
-
-/// Start time of a process in /proc; 0 for a dead process, nothing if it cannot be read.
-std::optional<std::int64_t> start_of(const std::string& process) {
-  const auto stat = process_stat(process);
-  if (!stat)
-    return std::nullopt;
-  return stat->has_ended() ? 0 : static_cast<std::int64_t>(stat->started);
+  std::error_code ignored;
+  return std::filesystem::read_symlink(link, ignored).string();
 }
 
 /// Asks the kernel rather than /proc, which may hide other users' processes or belong to another PID namespace.
@@ -55,39 +46,36 @@ bool is_number_free(std::int64_t pid) {
 
 /// The open stores of this process. All stores and readers of the process must see the same set, whichever file they
 /// are for, so there is only one.
-class OpenStores {
-public:
-  static OpenStores& of_this_process() {
-    static OpenStores stores;
-    return stores;
-  }
-
-  std::int64_t add() {
-    const std::lock_guard lock(mutex_);
-    numbers_.insert(++last_);
-    return last_;
-  }
-  void remove(std::int64_t number) {
-    const std::lock_guard lock(mutex_);
-    numbers_.erase(number);
-  }
-  bool contains(std::int64_t number) {
-    const std::lock_guard lock(mutex_);
-    return numbers_.contains(number);
-  }
-
-private:
-  std::mutex mutex_;
-  std::set<std::int64_t> numbers_; ///< guarded by mutex_
-  std::int64_t last_ = 0;          ///< guarded by mutex_
+struct OpenStores {
+  std::mutex mutex;
+  std::set<std::int64_t> numbers; ///< guarded by mutex
+  std::int64_t last = 0;          ///< guarded by mutex
 };
+
+OpenStores& open_stores() {
+  static OpenStores stores;
+  return stores;
+}
+
+bool is_open_here(std::int64_t store) {
+  OpenStores& stores = open_stores();
+  const std::lock_guard lock(stores.mutex);
+  return stores.numbers.contains(store);
+}
 
 } // namespace
 
-OpenStore::OpenStore() : number_(OpenStores::of_this_process().add()) {}
+OpenStore::OpenStore() {
+  OpenStores& stores = open_stores();
+  const std::lock_guard lock(stores.mutex);
+  number_ = ++stores.last;
+  stores.numbers.insert(number_);
+}
 
 OpenStore::~OpenStore() {
-  OpenStores::of_this_process().remove(number_);
+  OpenStores& stores = open_stores();
+  const std::lock_guard lock(stores.mutex);
+  stores.numbers.erase(number_);
 }
 
 ProcessIdentity this_process() {
@@ -95,7 +83,7 @@ ProcessIdentity this_process() {
           .boot = boot_id(),
           .pids = link_target("/proc/self/ns/pid"),
           .pid = ::getpid(),
-          .started = start_of("self").value_or(0)};
+          .started = static_cast<std::int64_t>(process_stat("self").value_or(ProcessStat{}).started)};
 }
 
 std::string boot_text(const ProcessIdentity& process) {
@@ -103,15 +91,13 @@ std::string boot_text(const ProcessIdentity& process) {
 }
 
 void set_boot_text(ProcessIdentity& process, const std::string& text) {
-  const auto first = text.find(' ');
-  const auto last = text.rfind(' ');
-  process.boot = text.substr(0, first);
+  process.boot.clear();
   process.pids.clear();
   process.store = 0;
-  if (first == last)
-    return;
-  process.pids = text.substr(first + 1, last - first - 1);
-  std::istringstream(text.substr(last)) >> process.store;
+  std::istringstream parts(text);
+  std::getline(parts, process.boot, ' ');
+  std::getline(parts, process.pids, ' ');
+  parts >> process.store;
 }
 
 bool is_gone(const ProcessIdentity& process) {
@@ -119,18 +105,19 @@ bool is_gone(const ProcessIdentity& process) {
   if (process.host != self.host || process.boot.empty() || self.boot.empty())
     return false;
   if (process.boot != self.boot)
-    return true;
+    return true; // no process outlives a reboot
   if (!process.pids.empty() && process.pids != self.pids)
-    return false;
+    return false; // in another container, its number means another process
   if (is_number_free(process.pid))
     return true;
   if (process.pid == self.pid && process.started == self.started)
-    return process.store > 0 && !OpenStores::of_this_process().contains(process.store);
+    return process.store > 0 && !is_open_here(process.store);
   // In a container without its own /proc, the existing one shows other processes.
   if (link_target("/proc/self") != std::to_string(self.pid))
     return false;
-  const auto start = start_of(std::to_string(process.pid));
-  return start && process.started != 0 && *start != process.started;
+  const auto stat = process_stat(std::to_string(process.pid)); // another start: the number is in use again
+  return stat && process.started != 0 &&
+         (stat->has_ended() || static_cast<std::int64_t>(stat->started) != process.started);
 }
 
 } // namespace batchscope::store::detail
