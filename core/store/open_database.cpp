@@ -231,7 +231,7 @@ void OpenDatabase::write_saved(const fs::path& saved) {
     saved_.push_back(save_view(database, file_));
   };
   try {
-    const Salvage done = write_view(saved, database);
+    const MergedRuns done = write_view(saved, database);
     save_again();
     std::erase(saved_, saved);
     if (done.left == 0)

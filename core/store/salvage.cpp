@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "core/store/detail/run_merge.h"
 #include "core/store/file/detail/database.h"
 #include "core/store/file/detail/database_copy.h"
 
@@ -10,17 +9,18 @@ namespace batchscope::store::detail {
 
 namespace fs = std::filesystem;
 
-std::string to_string(const Salvage& salvage, const fs::path& file, const fs::path& saved) {
+std::string to_string(const MergedRuns& merged, const fs::path& file, const fs::path& saved) {
   std::string text = fmt::format("{}: its files were replaced by another program; ", file.string());
-  const std::int64_t written = salvage.added + salvage.completed;
+  const std::size_t written = merged.added.size() + merged.completed.size();
   text += written == 0 ? std::string("nothing was lost")
                        : fmt::format("{} run{} of the old files {} copied to the new ones, so nothing was lost",
                                      written, written == 1 ? "" : "s", written == 1 ? "was" : "were");
-  for (const auto& [before, now] : salvage.renumbered)
-    text += fmt::format("; run {} is now run {}", before, now);
-  if (salvage.left > 0)
+  for (const MergedRuns::Run& run : merged.added)
+    if (run.before != run.now)
+      text += fmt::format("; run {} is now run {}", run.before, run.now);
+  if (merged.left > 0)
     text += fmt::format("; the new file is a different database; {} run{} of the old database {} saved to {}",
-                        salvage.left, salvage.left == 1 ? "" : "s", salvage.left == 1 ? "was" : "were", saved.string());
+                        merged.left, merged.left == 1 ? "" : "s", merged.left == 1 ? "was" : "were", saved.string());
   return text;
 }
 
@@ -31,7 +31,7 @@ fs::path save_view(SQLite::Database& old, const fs::path& file) {
   return saved;
 }
 
-Salvage write_view(const fs::path& saved, SQLite::Database& database) {
+MergedRuns write_view(const fs::path& saved, SQLite::Database& database) {
   SQLite::Statement attach(database, "ATTACH ? AS old");
   attach.bind(1, saved.string());
   attach.exec();
@@ -42,16 +42,9 @@ Salvage write_view(const fs::path& saved, SQLite::Database& database) {
     database.exec("UPDATE main.identity SET uid = (SELECT uid FROM old.identity)");
   const bool same =
       database.execAndGet("SELECT main.identity.uid = old.identity.uid FROM main.identity, old.identity").getInt() == 1;
-  const MergedRuns merged = merge_runs(database, same ? MergeKind::everything : MergeKind::own_runs);
+  MergedRuns merged = merge_runs(database, same ? MergeKind::everything : MergeKind::own_runs);
   transaction.commit();
-  Salvage salvage{.added = static_cast<std::int64_t>(merged.added.size()),
-                  .completed = static_cast<std::int64_t>(merged.completed.size()),
-                  .left = merged.left,
-                  .renumbered = {}};
-  for (const MergedRuns::Run& run : merged.added)
-    if (run.before != run.now)
-      salvage.renumbered.emplace_back(run.before, run.now);
-  return salvage;
+  return merged;
 }
 
 } // namespace batchscope::store::detail
