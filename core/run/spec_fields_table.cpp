@@ -17,32 +17,25 @@ namespace batchscope::run {
 
 namespace {
 
-/// `access` returns a reference to the member of the spec that it gets, const or not.
-template <typename Form, typename Access> std::shared_ptr<const FieldMember> as(Access access) {
-  return std::make_shared<MemberOf<Access, Form>>(access);
+template <typename Form, typename Given> std::shared_ptr<const FieldMember> as(Given RunSpec::*member) {
+  return std::make_shared<MemberOf<Form, RunSpec, Given>>(member);
 }
 
 /// The lengths replace each other: a run has exactly one.
-template <typename Access> class LengthMember final : public MemberOf<Access, IntegerForm> {
-  using Base = MemberOf<Access, IntegerForm>;
-
+class LengthMember final : public MemberOf<IntegerForm, schedule::RunLength, std::optional<std::int64_t>> {
 public:
-  using Base::Base;
+  using MemberOf::MemberOf;
 
   void set_text(RunSpec& spec, const std::string& text, const SpecField& field) const override {
-    RunSpec changed;
-    changed.length = {};
-    Base::set_text(changed, text, field);
-    spec.length = changed.length;
+    const std::int64_t given = IntegerForm::from_text(text, field);
+    spec.length = {};
+    value_in(spec) = given;
   }
   void set_default(RunSpec& spec) const override {
-    if (!Base::text(spec).empty())
+    if (value_in(spec))
       spec.length = RunSpec{}.length;
   }
 };
-template <typename Access> std::shared_ptr<const FieldMember> length(Access access) {
-  return std::make_shared<LengthMember<Access>>(access);
-}
 
 constexpr Bounds at_least_one{.least = 1};
 constexpr Bounds above_zero{.least = 0, .includes_least = false};
@@ -104,14 +97,14 @@ std::vector<SpecField> completed(std::vector<SpecField> fields) {
 const std::vector<SpecField>& spec_fields() {
   static const std::vector<SpecField> fields = completed({
       {.key = "name",
-       .member = as<LineForm>([](auto& spec) -> auto& { return spec.name; }),
+       .member = as<LineForm>(&RunSpec::name),
        .label = "Name",
        .placeholder = "TEXT",
        .help = "Name of the run; in a sweep, what the names of its runs begin with",
        .group = "Model and data",
        .for_programs = true},
       {.key = "model",
-       .member = as<TextForm>([](auto& spec) -> auto& { return spec.model; }),
+       .member = as<TextForm>(&RunSpec::model),
        .label = "Model",
        .placeholder = "MODEL",
        .choices = model_examples(),
@@ -123,7 +116,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Model and data",
        .check = check_model},
       {.key = "data",
-       .member = as<TextForm>([](auto& spec) -> auto& { return spec.data; }),
+       .member = as<TextForm>(&RunSpec::data),
        .label = "Data",
        .placeholder = "DATA",
        .choices = {"demo", "synthetic:examples=1000,shape=3x32x32,classes=10", "synthetic:examples=1000,vocabulary=65"},
@@ -134,7 +127,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Model and data",
        .check = check_data},
       {.key = "augment",
-       .member = as<TextForm>([](auto& spec) -> auto& { return spec.augment; }),
+       .member = as<TextForm>(&RunSpec::augment),
        .label = "Augmentation",
        .placeholder = "CHANGES",
        .choices = {"none", "flip", "flip,shift:2"},
@@ -146,7 +139,7 @@ const std::vector<SpecField>& spec_fields() {
        .advanced = true,
        .check = check_augment},
       {.key = "shares",
-       .member = as<TextForm>([](auto& spec) -> auto& { return spec.shares; }),
+       .member = as<TextForm>(&RunSpec::shares),
        .label = "Shares of the streams",
        .placeholder = "SHARES",
        .help = "Shares of several data streams in the batch: a=0.7,b=0.3; other ones after some optimizer steps: "
@@ -157,7 +150,7 @@ const std::vector<SpecField>& spec_fields() {
        .advanced = true,
        .check = check_stream_shares},
       {.key = "clock",
-       .member = as<TextForm>([](auto& spec) -> auto& { return spec.clock; }),
+       .member = as<TextForm>(&RunSpec::clock),
        .label = "Clock stream",
        .placeholder = "NAME",
        .help =
@@ -167,7 +160,7 @@ const std::vector<SpecField>& spec_fields() {
        .advanced = true,
        .check = check_clock},
       {.key = "group_by_length",
-       .member = as<FlagForm>([](auto& spec) -> auto& { return spec.group_by_length; }),
+       .member = as<FlagForm>(&RunSpec::group_by_length),
        .label = "Group examples by length",
        .help = "Let examples of similar length follow each other, which saves padding (lines:FILE only): each epoch's "
                "order is sorted by length in blocks of 2,048 examples or an eighth of the epoch",
@@ -176,7 +169,7 @@ const std::vector<SpecField>& spec_fields() {
        .advanced = true,
        .check = check_group_by_length},
       {.key = "init",
-       .member = as<TextForm>([](auto& spec) -> auto& { return spec.init; }),
+       .member = as<TextForm>(&RunSpec::init),
        .label = "Initial weights",
        .placeholder = "FILE",
        .help = "File of the weights to begin with (safetensors), with the names that the model's tensors have in "
@@ -185,7 +178,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Model and data",
        .advanced = true},
       {.key = "save",
-       .member = as<TextForm>([](auto& spec) -> auto& { return spec.save; }),
+       .member = as<TextForm>(&RunSpec::save),
        .label = "Save weights to",
        .placeholder = "FILE",
        .help = "New file for the weights at the end of the run, also if it is stopped (safetensors); with --ema the "
@@ -194,7 +187,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Model and data",
        .advanced = true},
       {.key = "task",
-       .member = as<ChoiceForm>([](auto& spec) -> auto& { return spec.task; }),
+       .member = as<ChoiceForm>(&RunSpec::task),
        .label = "Training type",
        .placeholder = "TASK",
        .choices = {"scratch", "fine-tuning"},
@@ -203,7 +196,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Model and data",
        .advanced = true},
       {.key = "seed",
-       .member = as<SeedForm>([](auto& spec) -> auto& { return spec.seed; }),
+       .member = as<SeedForm>(&RunSpec::seed),
        .label = "Seed",
        .placeholder = "N",
        .range = "0 to 2^63 - 1",
@@ -214,7 +207,7 @@ const std::vector<SpecField>& spec_fields() {
        .for_programs = true,
        .check = check_seed},
       {.key = "evaluate_every",
-       .member = as<EvaluationForm>([](auto& spec) -> auto& { return spec.evaluate_every; }),
+       .member = as<EvaluationForm>(&RunSpec::evaluate_every),
        .label = "Evaluate every",
        .placeholder = "STEPS|PERCENT",
        .unit = "steps",
@@ -225,7 +218,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Model and data",
        .advanced = true},
       {.key = "checkpoint_every",
-       .member = as<IntegerForm>([](auto& spec) -> auto& { return spec.checkpoint_every; }),
+       .member = as<IntegerForm>(&RunSpec::checkpoint_every),
        .label = "Checkpoint every",
        .placeholder = "STEPS",
        .unit = "steps",
@@ -237,7 +230,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Model and data",
        .advanced = true},
       {.key = "checkpoint_minutes",
-       .member = as<RealForm>([](auto& spec) -> auto& { return spec.checkpoint_minutes; }),
+       .member = as<RealForm>(&RunSpec::checkpoint_minutes),
        .label = "Checkpoint interval",
        .placeholder = "MINUTES",
        .unit = "minutes",
@@ -247,7 +240,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Model and data",
        .advanced = true},
       {.key = "batch",
-       .member = as<BatchForm>([](auto& spec) -> auto& { return spec.batch; }),
+       .member = as<BatchForm>(&RunSpec::batch),
        .label = "Batch size",
        .placeholder = "N",
        .unit = "examples",
@@ -261,7 +254,7 @@ const std::vector<SpecField>& spec_fields() {
        .for_programs = true,
        .check = check_batch},
       {.key = "accumulate",
-       .member = as<IntegerForm>([](auto& spec) -> auto& { return spec.accumulate; }),
+       .member = as<IntegerForm>(&RunSpec::accumulate),
        .label = "Gradient accumulation",
        .placeholder = "K",
        .unit = "batches",
@@ -272,7 +265,7 @@ const std::vector<SpecField>& spec_fields() {
        .for_programs = true,
        .alternatives = {"effective_batch"}},
       {.key = "effective_batch",
-       .member = as<IntegerForm>([](auto& spec) -> auto& { return spec.effective_batch; }),
+       .member = as<IntegerForm>(&RunSpec::effective_batch),
        .label = "Effective batch",
        .placeholder = "B",
        .unit = "examples",
@@ -285,7 +278,7 @@ const std::vector<SpecField>& spec_fields() {
        .derived = derived_effective_batch,
        .check = check_effective_batch},
       {.key = "schedule",
-       .member = as<TextForm>([](auto& spec) -> auto& { return spec.schedule; }),
+       .member = as<TextForm>(&RunSpec::schedule),
        .label = "Batch size schedule",
        .placeholder = "S",
        .choices = schedule_examples(),
@@ -295,7 +288,7 @@ const std::vector<SpecField>& spec_fields() {
        .for_programs = true,
        .check = check_schedule},
       {.key = "max_batch",
-       .member = as<IntegerForm>([](auto& spec) -> auto& { return spec.max_batch; }),
+       .member = as<IntegerForm>(&RunSpec::max_batch),
        .label = "Maximum batch size",
        .placeholder = "M",
        .unit = "examples",
@@ -307,14 +300,14 @@ const std::vector<SpecField>& spec_fields() {
        .for_programs = true,
        .check = check_max_batch},
       {.key = "drop_last",
-       .member = as<FlagForm>([](auto& spec) -> auto& { return spec.drop_last; }),
+       .member = as<FlagForm>(&RunSpec::drop_last),
        .label = "Drop last incomplete batch",
        .help = "Drop the examples at the end of an epoch that do not fill a batch on every rank",
        .default_text = "false",
        .group = "Batch size",
        .advanced = true},
       {.key = "margin",
-       .member = as<RealForm>([](auto& spec) -> auto& { return spec.margin; }),
+       .member = as<RealForm>(&RunSpec::margin),
        .label = "Safety margin",
        .placeholder = "FRACTION",
        .bounds = fraction,
@@ -324,7 +317,7 @@ const std::vector<SpecField>& spec_fields() {
        .advanced = true,
        .for_programs = true},
       {.key = "noise_every",
-       .member = as<IntegerForm>([](auto& spec) -> auto& { return spec.noise_every; }),
+       .member = as<IntegerForm>(&RunSpec::noise_every),
        .label = "Measure noise scale every",
        .placeholder = "STEPS",
        .unit = "steps",
@@ -336,7 +329,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Batch size",
        .advanced = true},
       {.key = "epochs",
-       .member = length([](auto& spec) -> auto& { return spec.length.epochs; }),
+       .member = std::make_shared<LengthMember>(&schedule::RunLength::epochs),
        .label = "Epochs",
        .placeholder = "E",
        .unit = "epochs",
@@ -347,7 +340,7 @@ const std::vector<SpecField>& spec_fields() {
        .alternatives = {"examples", "steps"},
        .check = check_length},
       {.key = "examples",
-       .member = length([](auto& spec) -> auto& { return spec.length.examples; }),
+       .member = std::make_shared<LengthMember>(&schedule::RunLength::examples),
        .label = "Examples",
        .placeholder = "X",
        .unit = "examples",
@@ -356,7 +349,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Length",
        .alternatives = {"epochs", "steps"}},
       {.key = "steps",
-       .member = length([](auto& spec) -> auto& { return spec.length.steps; }),
+       .member = std::make_shared<LengthMember>(&schedule::RunLength::steps),
        .label = "Steps",
        .placeholder = "S",
        .unit = "steps",
@@ -365,7 +358,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Length",
        .alternatives = {"epochs", "examples"}},
       {.key = "max_seconds",
-       .member = as<RealForm>([](auto& spec) -> auto& { return spec.max_seconds; }),
+       .member = as<RealForm>(&RunSpec::max_seconds),
        .label = "At most",
        .placeholder = "SECONDS",
        .unit = "seconds",
@@ -377,7 +370,7 @@ const std::vector<SpecField>& spec_fields() {
        .advanced = true,
        .for_programs = true},
       {.key = "target_score",
-       .member = as<RealForm>([](auto& spec) -> auto& { return spec.target_score; }),
+       .member = as<RealForm>(&RunSpec::target_score),
        .label = "Target score",
        .placeholder = "X",
        .bounds = above_zero,
@@ -387,7 +380,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Length",
        .advanced = true},
       {.key = "optimizer",
-       .member = as<ChoiceForm>([](auto& spec) -> auto& { return spec.optimizer; }),
+       .member = as<ChoiceForm>(&RunSpec::optimizer),
        .label = "Optimizer",
        .placeholder = "NAME",
        .choices = {"adamw", "adam", "sgd", "rmsprop"},
@@ -395,7 +388,7 @@ const std::vector<SpecField>& spec_fields() {
        .default_text = "adamw",
        .group = "Optimizer"},
       {.key = "lr",
-       .member = as<RealForm>([](auto& spec) -> auto& { return spec.learning_rate; }),
+       .member = as<RealForm>(&RunSpec::learning_rate),
        .label = "Learning rate",
        .placeholder = "X",
        .bounds = above_zero,
@@ -404,7 +397,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Optimizer",
        .derived = derived_learning_rate},
       {.key = "momentum",
-       .member = as<RealForm>([](auto& spec) -> auto& { return spec.momentum; }),
+       .member = as<RealForm>(&RunSpec::momentum),
        .label = "Momentum",
        .placeholder = "X",
        .bounds = fraction,
@@ -415,7 +408,7 @@ const std::vector<SpecField>& spec_fields() {
        .derived = derived_momentum,
        .check = check_momentum},
       {.key = "lr_rule",
-       .member = as<ChoiceForm>([](auto& spec) -> auto& { return spec.lr_rule; }),
+       .member = as<ChoiceForm>(&RunSpec::lr_rule),
        .label = "Scale learning rate with batch",
        .placeholder = "RULE",
        .choices = {"none", "linear", "sqrt", "adascale"},
@@ -425,7 +418,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Optimizer",
        .for_programs = true},
       {.key = "lr_reference_batch",
-       .member = as<IntegerForm>([](auto& spec) -> auto& { return spec.lr_reference_batch; }),
+       .member = as<IntegerForm>(&RunSpec::lr_reference_batch),
        .label = "Reference batch size",
        .placeholder = "B",
        .unit = "examples",
@@ -437,7 +430,7 @@ const std::vector<SpecField>& spec_fields() {
        .for_programs = true,
        .derived = derived_reference_batch},
       {.key = "lr_decay",
-       .member = as<ChoiceForm>([](auto& spec) -> auto& { return spec.lr_decay; }),
+       .member = as<ChoiceForm>(&RunSpec::lr_decay),
        .label = "Learning rate decay",
        .placeholder = "DECAY",
        .choices = {"constant", "cosine", "linear", "step"},
@@ -445,7 +438,7 @@ const std::vector<SpecField>& spec_fields() {
        .default_text = "constant",
        .group = "Optimizer"},
       {.key = "warmup",
-       .member = as<StepsForm>([](auto& spec) -> auto& { return spec.warmup; }),
+       .member = as<StepsForm>(&RunSpec::warmup),
        .label = "Warm-up steps",
        .placeholder = "STEPS",
        .unit = "steps",
@@ -457,7 +450,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Optimizer",
        .check = check_warmup},
       {.key = "clip",
-       .member = as<RealForm>([](auto& spec) -> auto& { return spec.clip; }),
+       .member = as<RealForm>(&RunSpec::clip),
        .label = "Max gradient norm",
        .placeholder = "X",
        .bounds = above_zero,
@@ -466,7 +459,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Optimizer",
        .advanced = true},
       {.key = "weight_decay",
-       .member = as<RealForm>([](auto& spec) -> auto& { return spec.weight_decay; }),
+       .member = as<RealForm>(&RunSpec::weight_decay),
        .label = "Weight decay",
        .placeholder = "X",
        .bounds = {.least = 0},
@@ -475,7 +468,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Regularization",
        .derived = derived_weight_decay},
       {.key = "dropout",
-       .member = as<RealForm>([](auto& spec) -> auto& { return spec.dropout; }),
+       .member = as<RealForm>(&RunSpec::dropout),
        .label = "Dropout",
        .placeholder = "P",
        .bounds = fraction,
@@ -484,7 +477,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Regularization",
        .check = check_dropout},
       {.key = "label_smoothing",
-       .member = as<RealForm>([](auto& spec) -> auto& { return spec.label_smoothing; }),
+       .member = as<RealForm>(&RunSpec::label_smoothing),
        .label = "Label smoothing",
        .placeholder = "X",
        .bounds = fraction,
@@ -493,7 +486,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Regularization",
        .advanced = true},
       {.key = "regularization_rule",
-       .member = as<ChoiceForm>([](auto& spec) -> auto& { return spec.regularization_rule; }),
+       .member = as<ChoiceForm>(&RunSpec::regularization_rule),
        .label = "Scale regularization with batch",
        .placeholder = "RULE",
        .choices = {"none", "sqrt"},
@@ -502,7 +495,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Regularization",
        .advanced = true},
       {.key = "batch_norm_rule",
-       .member = as<ChoiceForm>([](auto& spec) -> auto& { return spec.batch_norm_rule; }),
+       .member = as<ChoiceForm>(&RunSpec::batch_norm_rule),
        .label = "Batch norm momentum with batch",
        .placeholder = "RULE",
        .choices = {"none", "inverse"},
@@ -513,7 +506,7 @@ const std::vector<SpecField>& spec_fields() {
        .advanced = true,
        .check = check_batch_norm_rule},
       {.key = "ema",
-       .member = as<RealForm>([](auto& spec) -> auto& { return spec.ema; }),
+       .member = as<RealForm>(&RunSpec::ema),
        .label = "Average the weights",
        .placeholder = "DECAY",
        .bounds = {.least = 0, .includes_least = false, .below = 1},
@@ -523,7 +516,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Regularization",
        .advanced = true},
       {.key = "device",
-       .member = as<TextForm>([](auto& spec) -> auto& { return spec.device; }),
+       .member = as<TextForm>(&RunSpec::device),
        .label = "Device",
        .placeholder = "DEVICE",
        .choices = {"cpu", "cuda:0"},
@@ -533,7 +526,7 @@ const std::vector<SpecField>& spec_fields() {
        .for_programs = true,
        .check = check_device},
       {.key = "memory_budget",
-       .member = as<SizeForm>([](auto& spec) -> auto& { return spec.memory_budget; }),
+       .member = as<SizeForm>(&RunSpec::memory_budget),
        .label = "Memory budget",
        .placeholder = "SIZE",
        .unit = "bytes",
@@ -545,7 +538,7 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Device",
        .for_programs = true},
       {.key = "precision",
-       .member = as<ChoiceForm>([](auto& spec) -> auto& { return spec.precision; }),
+       .member = as<ChoiceForm>(&RunSpec::precision),
        .label = "Precision",
        .placeholder = "P",
        .choices = {"fp32", "tf32", "bf16", "fp16"},
@@ -557,7 +550,7 @@ const std::vector<SpecField>& spec_fields() {
        .advanced = true,
        .check = check_precision},
       {.key = "checkpointing",
-       .member = as<FlagForm>([](auto& spec) -> auto& { return spec.checkpointing; }),
+       .member = as<FlagForm>(&RunSpec::checkpointing),
        .label = "Activation checkpointing",
        .help = "Activation checkpointing: compute the activations of each block again in the backward pass instead of "
                "keeping them; saves memory and costs about a third more time, with the same result to the last bit",
@@ -566,7 +559,7 @@ const std::vector<SpecField>& spec_fields() {
        .advanced = true,
        .check = check_checkpointing},
       {.key = "on_oom",
-       .member = as<OnOomForm>([](auto& spec) -> auto& { return spec.on_oom; }),
+       .member = as<OnOomForm>(&RunSpec::on_oom),
        .label = "Out-of-memory action",
        .placeholder = "ACTION",
        .choices = {"shrink", "fail", "restart"},
@@ -579,7 +572,7 @@ const std::vector<SpecField>& spec_fields() {
        .advanced = true,
        .for_programs = true},
       {.key = "grow_back",
-       .member = as<IntegerForm>([](auto& spec) -> auto& { return spec.grow_back; }),
+       .member = as<IntegerForm>(&RunSpec::grow_back),
        .label = "Grow micro batch back after",
        .placeholder = "STEPS",
        .unit = "steps",

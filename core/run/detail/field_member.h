@@ -31,62 +31,68 @@ public:
   virtual void unset(RunSpec& spec) const = 0;
 };
 
-/// FieldMember of the member that `Access` returns a reference to, a Form::Value or an optional one. `Form` has the
+/// FieldMember of a member of the spec or of its length, the `Owner`: a Form::Value or an optional one. `Form` has the
 /// kind, text and JSON of such a value; see field_forms.h.
-template <typename Access, typename Form> class MemberOf : public FieldMember {
+template <typename Form, typename Owner, typename Given> class MemberOf : public FieldMember {
   using Value = typename Form::Value;
-  using Given = std::decay_t<std::invoke_result_t<Access, RunSpec&>>;
   static constexpr bool is_optional = !std::is_same_v<Given, Value>;
 
 public:
-  explicit MemberOf(Access access) : access_(access) {}
+  explicit MemberOf(Given Owner::*member) : member_(member) {}
 
   SpecField::Kind kind() const override { return Form::kind; }
   std::string text(const RunSpec& spec) const override {
-    const Value* value = value_of(spec);
+    const Value* value = known_value(spec);
     return value ? Form::text(*value) : std::string();
   }
   void set_text(RunSpec& spec, const std::string& text, const SpecField& field) const override {
-    access_(spec) = Form::from_text(text, field);
+    value_in(spec) = Form::from_text(text, field);
   }
   Json json(const RunSpec& spec) const override {
-    const Value* value = value_of(spec);
+    const Value* value = known_value(spec);
     return value ? Form::json(*value) : Json(nullptr);
   }
   void set_json(RunSpec& spec, const Json& json, const SpecField& field) const override {
     if (is_optional && json.is_null())
       unset(spec);
     else
-      access_(spec) = Form::from_json(json, field);
+      value_in(spec) = Form::from_json(json, field);
   }
   std::optional<double> number(const RunSpec& spec) const override {
     if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>)
-      if (const Value* value = value_of(spec))
+      if (const Value* value = known_value(spec))
         return static_cast<double>(*value);
     return std::nullopt;
   }
-  void set_default(RunSpec& spec) const override { access_(spec) = access_(standard()); }
+  void set_default(RunSpec& spec) const override {
+    const RunSpec standard;
+    value_in(spec) = value_in(standard);
+  }
   void unset(RunSpec& spec) const override {
     if constexpr (is_optional)
-      access_(spec).reset();
+      value_in(spec).reset();
     else
       set_default(spec);
   }
 
-private:
-  static const RunSpec& standard() {
-    static const RunSpec spec;
-    return spec;
-  }
-  const Value* value_of(const RunSpec& spec) const {
-    const Given& given = access_(spec);
-    if constexpr (is_optional)
-      return given ? &*given : nullptr;
+protected:
+  /// Of a spec that is const or not.
+  auto& value_in(auto& spec) const {
+    if constexpr (std::is_same_v<Owner, RunSpec>)
+      return spec.*member_;
     else
-      return &given;
+      return spec.length.*member_;
   }
 
-  Access access_;
+private:
+  const Value* known_value(const RunSpec& spec) const {
+    if constexpr (is_optional)
+      return value_in(spec) ? &*value_in(spec) : nullptr;
+    else
+      return &value_in(spec);
+  }
+
+  Given Owner::*member_;
 };
 
 } // namespace batchscope::run
