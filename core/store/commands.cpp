@@ -36,12 +36,8 @@ std::int64_t insert_command(SQLite::Database& database, std::int64_t run, const 
   if (row->outcome.status != telemetry::RunStatus::running)
     throw input_error(
         fmt::format("run {} is {}; only running runs can be steered", run, telemetry::to_string(row->outcome.status)));
-  SQLite::Statement insert(database, "INSERT INTO command (run, created, verb, detail) VALUES (?, ?, ?, ?)");
-  insert.bind(1, run);
-  insert.bind(2, utc_now());
-  insert.bind(3, command.verb);
-  insert.bind(4, command.detail_json);
-  execute(insert);
+  execute(database, "INSERT INTO command (run, created, verb, detail) VALUES (?, ?, ?, ?)", run, utc_now(),
+          command.verb, command.detail_json);
   return database.getLastInsertRowid();
 }
 
@@ -64,9 +60,7 @@ std::vector<Command> CommandInbox::take(std::int64_t run) {
   if (commands.empty())
     return commands;
   SQLite::Transaction transaction(database_, SQLite::TransactionBehavior::IMMEDIATE);
-  mark_.bind(1, run);
-  mark_.bind(2, last);
-  execute(mark_);
+  execute(mark_, run, last);
   transaction.commit();
   return commands;
 }

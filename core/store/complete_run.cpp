@@ -41,13 +41,6 @@ bool same(const Point& a, const Point& b) {
   return a.step == b.step && (a.value == b.value || (std::isnan(a.value) && std::isnan(b.value)));
 }
 
-std::int64_t sealed_points(SQLite::Database& database, std::int64_t frame) {
-  SQLite::Statement query(database, "SELECT coalesce(max(first + n), 0) FROM step_chunk WHERE frame = ?");
-  query.bind(1, frame);
-  query.executeStep();
-  return query.getColumn(0).getInt64();
-}
-
 /// Each series of such a run has a frame of its own.
 void compare_series(SQLite::Database& database, const SeriesRow& row, const std::vector<Point>& points,
                     const CompleteRun& run, Changes& comparison) {
@@ -65,7 +58,8 @@ void compare_series(SQLite::Database& database, const SeriesRow& row, const std:
     return;
   }
   comparison.behind = comparison.behind || stored.size() > points.size();
-  const std::int64_t sealed = sealed_points(database, row.frame);
+  const std::int64_t sealed =
+      find_integer(database, "SELECT max(first + n) FROM step_chunk WHERE frame = ?", row.frame).value_or(0);
   const bool in_tail = sealed < static_cast<std::int64_t>(stored.size());
   if (stored.size() < points.size() || (in_tail && !telemetry::is_open(run.outcome.status)))
     comparison.changes.push_back({&row.name, &points, row, sealed});
@@ -99,13 +93,11 @@ struct Stored {
 };
 
 std::optional<Stored> find(SQLite::Database& database, const std::string& uid) {
-  SQLite::Statement query(database, run_query("uid = ?"));
-  query.bind(1, uid);
+  auto query = prepare(database, run_query("uid = ?"), uid);
   if (!query.executeStep())
     return std::nullopt;
   const RunRow row = read_run(query);
-  SQLite::Statement more(database, "SELECT deleted IS NOT NULL, spec FROM run WHERE id = ?");
-  more.bind(1, row.id);
+  auto more = prepare(database, "SELECT deleted IS NOT NULL, spec FROM run WHERE id = ?", row.id);
   more.executeStep();
   return Stored{row.id, more.getColumn(0).getInt() != 0, row.outcome, more.getColumn(1).getString()};
 }
@@ -126,16 +118,9 @@ void write(SQLite::Database& database, RunBuffer& buffer, const CompleteRun& run
 
 void extend(SQLite::Database& database, std::int64_t id, const CompleteRun& run, const Changes& comparison,
             std::int64_t process) {
-  for (const std::int64_t frame : comparison.replaced) {
-    SQLite::Statement remove(database, "DELETE FROM frame WHERE id = ?");
-    remove.bind(1, frame);
-    execute(remove);
-  }
-  SQLite::Statement update(database, "UPDATE run SET spec = ?, process = ? WHERE id = ?");
-  update.bind(1, run.spec_json);
-  update.bind(2, process);
-  update.bind(3, id);
-  execute(update);
+  for (const std::int64_t frame : comparison.replaced)
+    execute(database, "DELETE FROM frame WHERE id = ?", frame);
+  execute(database, "UPDATE run SET spec = ?, process = ? WHERE id = ?", run.spec_json, process, id);
   RunBuffer buffer = buffer_of(id, run);
   for (const Change& change : comparison.changes) {
     if (change.stored)
@@ -188,13 +173,8 @@ std::int64_t CompleteRuns::insert(const CompleteRun& run, const std::string& uid
   }
   const bool running = telemetry::is_open(run.outcome.status);
   const std::int64_t id = insert_run(database_, row, uid, running ? std::optional(process_) : std::nullopt);
-  SQLite::Statement update(database_, "UPDATE run SET started = ?, note = ?, workers = ?, tags = ? WHERE id = ?");
-  update.bind(1, run.started);
-  update.bind(2, run.note);
-  update.bind(3, run.workers);
-  update.bind(4, stored_tags(run.tags));
-  update.bind(5, id);
-  execute(update);
+  execute(database_, "UPDATE run SET started = ?, note = ?, workers = ?, tags = ? WHERE id = ?", run.started, run.note,
+          run.workers, stored_tags(run.tags), id);
   RunBuffer buffer = buffer_of(id, run);
   for (const auto& [name, points] : run.series)
     buffer.add_series(name, points);

@@ -78,8 +78,7 @@ std::optional<std::string> text_of(const ListValue& value) {
 }
 
 bool ListColumns::any(const std::string& query, const std::string& parameter) const {
-  SQLite::Statement statement(database_, query);
-  statement.bind(1, parameter);
+  auto statement = prepare(database_, query, parameter);
   return statement.executeStep();
 }
 

@@ -31,13 +31,6 @@ void refuse_damaged(SQLite::Database& database, const std::filesystem::path& fil
                             file.string(), damage.front()));
 }
 
-void bind_process(SQLite::Statement& statement, const ProcessIdentity& process) {
-  statement.bind(1, process.host);
-  statement.bind(2, boot_text(process));
-  statement.bind(3, process.pid);
-  statement.bind(4, process.started);
-}
-
 } // namespace
 
 ProcessIdentity read_process(SQLite::Statement& query, int first) {
@@ -60,34 +53,26 @@ std::int64_t enter_process(SQLite::Database& database, const std::filesystem::pa
   SQLite::Statement interrupt(database,
                               "UPDATE run SET status = 'interrupted' WHERE process = ? AND status = 'queued'");
   for (const std::int64_t id : gone_processes(database)) {
-    interrupt.bind(1, id);
-    execute(interrupt);
+    execute(interrupt, id);
     leave_process(database, id);
   }
   database.exec("UPDATE run SET status = 'interrupted' WHERE process IS NULL AND status = 'running'");
   ProcessIdentity self = this_process();
   self.store = store.number();
-  SQLite::Statement entered(database, "SELECT id FROM process WHERE host = ? AND boot = ? AND pid = ? AND started = ?");
-  bind_process(entered, self);
-  if (entered.executeStep()) {
-    const std::int64_t id = entered.getColumn(0).getInt64();
-    entered.reset();
-    transaction.commit();
-    return id;
+  auto id = find_integer(database, "SELECT id FROM process WHERE host = ? AND boot = ? AND pid = ? AND started = ?",
+                         self.host, boot_text(self), self.pid, self.started);
+  if (!id) {
+    execute(database, "INSERT INTO process (host, boot, pid, started) VALUES (?, ?, ?, ?)", self.host, boot_text(self),
+            self.pid, self.started);
+    id = database.getLastInsertRowid();
   }
-  SQLite::Statement insert(database, "INSERT INTO process (host, boot, pid, started) VALUES (?, ?, ?, ?)");
-  bind_process(insert, self);
-  execute(insert);
-  const std::int64_t id = database.getLastInsertRowid();
   transaction.commit();
-  return id;
+  return *id;
 }
 
 // The foreign key sets its runs' process to NULL, which marks those that were still running.
 void leave_process(SQLite::Database& database, std::int64_t id) {
-  SQLite::Statement remove(database, "DELETE FROM process WHERE id = ?");
-  remove.bind(1, id);
-  execute(remove);
+  execute(database, "DELETE FROM process WHERE id = ?", id);
 }
 
 } // namespace batchscope::store::detail

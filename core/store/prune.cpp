@@ -12,17 +12,8 @@ namespace batchscope::store::detail {
 
 namespace {
 
-void change(SQLite::Database& database, const char* text, std::int64_t first, std::int64_t second = 0) {
-  SQLite::Statement statement(database, text);
-  for (int index = 1; index <= statement.getBindParameterCount(); ++index)
-    statement.bind(index, index == 1 ? first : second);
-  execute(statement);
-}
-
 std::uint64_t size(SQLite::Database& database, const char* text, std::int64_t id) {
-  SQLite::Statement query(database, text);
-  query.bind(1, id);
-  return query.executeStep() ? static_cast<std::uint64_t>(query.getColumn(0).getInt64()) : 0;
+  return static_cast<std::uint64_t>(find_integer(database, text, id).value_or(0));
 }
 
 /// The series of a frame in the order of their positions, and which of them go.
@@ -55,8 +46,7 @@ bool has_ended(SQLite::Database& database, std::int64_t run) {
 /// The points of an interrupted run that are not sealed have a value for each series of the frame, by position.
 void repack_tail(SQLite::Database& database, std::int64_t frame, const std::vector<std::size_t>& kept) {
   std::vector<std::pair<std::int64_t, std::string>> rows;
-  SQLite::Statement query(database, "SELECT number, crc, data FROM tail WHERE frame = ? ORDER BY number");
-  query.bind(1, frame);
+  auto query = prepare(database, "SELECT number, crc, data FROM tail WHERE frame = ? ORDER BY number", frame);
   while (query.executeStep()) {
     const auto row = unsealed_row(query, 1);
     if (!row || row->values.size() <= kept.back())
@@ -67,26 +57,20 @@ void repack_tail(SQLite::Database& database, std::int64_t frame, const std::vect
     rows.emplace_back(query.getColumn(0).getInt64(), packed_row(row->step, values));
   }
   SQLite::Statement update(database, "UPDATE tail SET crc = ?, data = ? WHERE frame = ? AND number = ?");
-  for (const auto& [number, bytes] : rows) {
-    update.bind(1, checksum(bytes.data(), bytes.size()));
-    bind_bytes(update, 2, bytes.data(), bytes.size());
-    update.bind(3, frame);
-    update.bind(4, number);
-    execute(update);
-  }
+  for (const auto& [number, bytes] : rows)
+    execute(update, checksum(bytes.data(), bytes.size()), Bytes{bytes.data(), bytes.size()}, frame, number);
 }
 
 void remove_part(SQLite::Database& database, std::int64_t id, const FrameSeries& frame) {
   for (const SeriesRow& series : frame.removed)
-    change(database, "DELETE FROM series WHERE id = ?", series.id);
+    execute(database, "DELETE FROM series WHERE id = ?", series.id);
   std::vector<std::size_t> kept;
   for (const SeriesRow& series : frame.all) {
     const bool gone = std::any_of(frame.removed.begin(), frame.removed.end(),
                                   [&](const SeriesRow& removed) { return removed.id == series.id; });
     if (gone)
       continue;
-    change(database, "UPDATE series SET position = ?2 WHERE id = ?1", series.id,
-           static_cast<std::int64_t>(kept.size()));
+    execute(database, "UPDATE series SET position = ? WHERE id = ?", static_cast<std::int64_t>(kept.size()), series.id);
     kept.push_back(series.position);
   }
   repack_tail(database, id, kept);
@@ -126,7 +110,7 @@ std::int64_t prune_run(SQLite::Database& database, std::int64_t run, const std::
   for (const auto& [id, frame] : frames_of(database, run, keep)) {
     removed += static_cast<std::int64_t>(frame.removed.size());
     if (frame.removed.size() == frame.all.size())
-      change(database, "DELETE FROM frame WHERE id = ?", id); // with its series and chunks
+      execute(database, "DELETE FROM frame WHERE id = ?", id); // with its series and chunks
     else if (!frame.removed.empty())
       remove_part(database, id, frame);
   }

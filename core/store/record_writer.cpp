@@ -36,15 +36,10 @@ void RecordWriter::write(RunBuffer& run) {
 }
 
 void RecordWriter::create(FrameBuffer& frame, std::int64_t run) {
-  insert_frame_.bind(1, run);
-  execute(insert_frame_);
+  execute(insert_frame_, run);
   frame.id = database_.getLastInsertRowid();
   for (std::size_t i = 0; i < frame.series.size(); ++i) {
-    insert_series_.bind(1, run);
-    insert_series_.bind(2, frame.series[i].name);
-    insert_series_.bind(3, frame.id);
-    insert_series_.bind(4, static_cast<std::int64_t>(i));
-    execute(insert_series_);
+    execute(insert_series_, run, frame.series[i].name, frame.id, static_cast<std::int64_t>(i));
     frame.series[i].id = database_.getLastInsertRowid();
   }
 }
@@ -60,8 +55,7 @@ void RecordWriter::write_frame(FrameBuffer& frame, bool to_the_end) {
   for (std::size_t begin = 0; begin < frame.to_seal; begin += chunk_points)
     seal(frame, begin, std::min(begin + chunk_points, frame.to_seal));
   if (frame.to_seal > 0 && frame.in_tail > 0) {
-    clear_tail_.bind(1, frame.id);
-    execute(clear_tail_);
+    execute(clear_tail_, frame.id);
   }
   write_tail(frame);
   write_summaries(frame);
@@ -72,28 +66,16 @@ void RecordWriter::seal(FrameBuffer& frame, std::size_t begin, std::size_t end) 
   const auto n = static_cast<std::int64_t>(end - begin);
   const auto steps = packed_steps(std::span(frame.steps).subspan(begin, end - begin));
   const std::size_t step_bytes = steps.size() * sizeof(std::int64_t);
-  insert_steps_.bind(1, frame.id);
-  insert_steps_.bind(2, first);
-  insert_steps_.bind(3, n);
-  insert_steps_.bind(4, frame.steps[begin]);
-  insert_steps_.bind(5, frame.steps[end - 1]);
-  insert_steps_.bind(6, checksum(steps.data(), step_bytes));
-  bind_bytes(insert_steps_, 7, steps.data(), step_bytes);
-  execute(insert_steps_);
+  execute(insert_steps_, frame.id, first, n, frame.steps[begin], frame.steps[end - 1],
+          checksum(steps.data(), step_bytes), Bytes{steps.data(), step_bytes});
   for (const SeriesBuffer& series : frame.series) {
     Summary summary;
     for (std::size_t i = begin; i < end; ++i)
       summary.add(frame.steps[i], series.values[i]);
     const double* values = series.values.data() + begin;
     const std::size_t bytes = (end - begin) * sizeof(double);
-    insert_values_.bind(1, series.id);
-    insert_values_.bind(2, first);
-    insert_values_.bind(3, n);
-    bind_real(insert_values_, 4, summary.min);
-    bind_real(insert_values_, 5, summary.max);
-    insert_values_.bind(6, checksum(values, bytes));
-    bind_bytes(insert_values_, 7, values, bytes);
-    execute(insert_values_);
+    execute(insert_values_, series.id, first, n, summary.min, summary.max, checksum(values, bytes),
+            Bytes{values, bytes});
   }
 }
 
@@ -103,44 +85,29 @@ void RecordWriter::write_tail(const FrameBuffer& frame) {
     for (std::size_t k = 0; k < values.size(); ++k)
       values[k] = frame.series[k].values[i];
     const std::string row = packed_row(frame.steps[i], values);
-    insert_tail_.bind(1, frame.id);
-    insert_tail_.bind(2, frame.first + static_cast<std::int64_t>(i));
-    insert_tail_.bind(3, checksum(row.data(), row.size()));
-    bind_bytes(insert_tail_, 4, row.data(), row.size());
-    execute(insert_tail_);
+    execute(insert_tail_, frame.id, frame.first + static_cast<std::int64_t>(i), checksum(row.data(), row.size()),
+            Bytes{row.data(), row.size()});
   }
 }
 
 void RecordWriter::write_summaries(const FrameBuffer& frame) {
   for (const SeriesBuffer& series : frame.series) {
-    update_series_.bind(1, series.summary.count);
-    update_series_.bind(2, series.summary.last_step);
-    bind_real(update_series_, 3, series.summary.last);
-    bind_real(update_series_, 4, series.summary.min);
-    bind_real(update_series_, 5, series.summary.max);
-    update_series_.bind(6, series.id);
-    execute(update_series_);
+    execute(update_series_, series.summary.count, series.summary.last_step, series.summary.last, series.summary.min,
+            series.summary.max, series.id);
   }
 }
 
 void RecordWriter::write_events(const RunBuffer& run) {
   for (const telemetry::Event& event : run.events()) {
     const telemetry::EncodedEvent encoded = telemetry::encode(event);
-    insert_event_.bind(1, run.id);
-    insert_event_.bind(2, event.step);
-    bind_real(insert_event_, 3, event.seconds);
-    insert_event_.bind(4, encoded.kind);
-    insert_event_.bind(5, encoded.detail_json);
-    execute(insert_event_);
+    execute(insert_event_, run.id, event.step, event.seconds, encoded.kind, encoded.detail_json);
   }
 }
 
 void RecordWriter::write_start(const RunBuffer& run) {
   if (!run.new_start())
     return;
-  update_start_.bind(1, *run.new_start());
-  update_start_.bind(2, run.id);
-  execute(update_start_);
+  execute(update_start_, *run.new_start(), run.id);
 }
 
 void RecordWriter::write_outcome(const RunBuffer& run) {

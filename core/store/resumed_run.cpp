@@ -15,13 +15,6 @@ namespace batchscope::store::detail {
 
 namespace {
 
-void run_sql(SQLite::Database& database, const char* text, std::int64_t first, std::int64_t second = 0) {
-  SQLite::Statement statement(database, text);
-  for (int index = 1; index <= statement.getBindParameterCount(); ++index)
-    statement.bind(index, index == 1 ? first : second);
-  execute(statement);
-}
-
 Error damaged_points(const std::string& series) {
   return {Error::Kind::failed,
           fmt::format("the stored points of the series {} are damaged; check --repair saves what is whole", series)};
@@ -34,9 +27,9 @@ struct SealedSteps {
 };
 
 std::vector<SealedSteps> sealed_steps_of(SQLite::Database& database, std::int64_t frame, const std::string& series) {
-  SQLite::Statement query(database, "SELECT first, n, first_step, last_step, crc, data FROM step_chunk WHERE frame = ? "
-                                    "ORDER BY first");
-  query.bind(1, frame);
+  auto query = prepare(
+      database, "SELECT first, n, first_step, last_step, crc, data FROM step_chunk WHERE frame = ? ORDER BY first",
+      frame);
   std::vector<SealedSteps> chunks;
   while (query.executeStep()) {
     auto steps = sealed_steps(query, 1);
@@ -77,22 +70,21 @@ public:
     read_tail(*frame);
     cut(*frame);
     if (frame->steps.empty()) {
-      run_sql(database_, "DELETE FROM frame WHERE id = ?", frame->id); // with its series and chunks
+      execute(database_, "DELETE FROM frame WHERE id = ?", frame->id); // with its series and chunks
       return nullptr;
     }
-    run_sql(database_, "DELETE FROM step_chunk WHERE frame = ? AND first >= ?", frame->id, frame->first);
-    run_sql(database_, "DELETE FROM value_chunk WHERE series IN (SELECT id FROM series WHERE frame = ?) AND first >= ?",
+    execute(database_, "DELETE FROM step_chunk WHERE frame = ? AND first >= ?", frame->id, frame->first);
+    execute(database_, "DELETE FROM value_chunk WHERE series IN (SELECT id FROM series WHERE frame = ?) AND first >= ?",
             frame->id, frame->first);
-    run_sql(database_, "DELETE FROM tail WHERE frame = ?", frame->id);
+    execute(database_, "DELETE FROM tail WHERE frame = ?", frame->id);
     return frame;
   }
 
 private:
   SeriesBuffer read_sealed(const SeriesRow& row) {
     SeriesBuffer series{.id = row.id, .name = row.name, .summary = {}, .values = {}};
-    SQLite::Statement query(database_,
-                            "SELECT min, max, n, crc, data FROM value_chunk WHERE series = ? ORDER BY first");
-    query.bind(1, row.id);
+    auto query =
+        prepare(database_, "SELECT min, max, n, crc, data FROM value_chunk WHERE series = ? ORDER BY first", row.id);
     std::size_t i = 0;
     for (; query.executeStep(); ++i) {
       if (i < stay_) {
@@ -112,8 +104,7 @@ private:
   }
 
   void read_tail(FrameBuffer& frame) {
-    SQLite::Statement query(database_, "SELECT crc, data FROM tail WHERE frame = ? ORDER BY number");
-    query.bind(1, frame.id);
+    auto query = prepare(database_, "SELECT crc, data FROM tail WHERE frame = ? ORDER BY number", frame.id);
     while (query.executeStep()) {
       const auto row = unsealed_row(query, 0);
       if (!row)
@@ -177,12 +168,12 @@ std::shared_ptr<RunBuffer> resume_run(SQLite::Database& database, const NewRun& 
                                       std::size_t max_waiting) {
   const ResumedRun& resumed = *run.resumed;
   const RunRow row = ended_run(database, resumed.run);
-  run_sql(database,
+  execute(database,
           "DELETE FROM event WHERE run = ?1 AND id NOT IN (SELECT id FROM event WHERE run = ?1 ORDER BY id LIMIT ?2)",
           row.id, resumed.events);
   // Commands to the process that is gone are not meant for this one.
-  run_sql(database, "UPDATE command SET taken = 1 WHERE run = ? AND taken IS NULL", row.id);
-  run_sql(database, "UPDATE run SET process = ?2 WHERE id = ?1", row.id, process);
+  execute(database, "UPDATE command SET taken = 1 WHERE run = ? AND taken IS NULL", row.id);
+  execute(database, "UPDATE run SET process = ? WHERE id = ?", process, row.id);
   auto buffer = std::make_shared<RunBuffer>(row.id, row.uid, run, max_waiting);
   telemetry::RunOutcome outcome = resumed.progress.outcome();
   outcome.status = telemetry::RunStatus::running;

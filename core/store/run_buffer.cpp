@@ -31,17 +31,11 @@ NewRun without_functions(NewRun run) {
   return run;
 }
 
-std::int64_t integer(SQLite::Database& database, const char* query, std::int64_t parameter) {
-  SQLite::Statement statement(database, query);
-  statement.bind(1, parameter);
-  return statement.executeStep() ? statement.getColumn(0).getInt64() : 0;
-}
-
 /// Whether the database has exactly those points of a frame that the buffer assumes to be stored.
 bool is_stored(SQLite::Database& database, const FrameBuffer& frame) {
-  return integer(database, "SELECT coalesce(max(first + n), 0) FROM step_chunk WHERE frame = ?", frame.id) ==
+  return find_integer(database, "SELECT coalesce(max(first + n), 0) FROM step_chunk WHERE frame = ?", frame.id) ==
              frame.first &&
-         integer(database, "SELECT count(*) FROM tail WHERE frame = ?", frame.id) ==
+         find_integer(database, "SELECT count(*) FROM tail WHERE frame = ?", frame.id) ==
              static_cast<std::int64_t>(frame.in_tail);
 }
 
@@ -60,22 +54,15 @@ RunBuffer::RunBuffer(std::int64_t id, std::string uid, const NewRun& run, std::s
       queue(max_waiting, run.ending), run_(without_functions(run)), progress_(run.status, run.batch) {}
 
 void RunBuffer::rebind(SQLite::Database& database, std::int64_t process) {
-  SQLite::Statement find(database, "SELECT id FROM run WHERE uid = ?");
-  find.bind(1, uid);
-  if (!find.executeStep())
+  const auto found = run_with_uid(database, uid);
+  if (!found)
     return start_over(database, process);
-  id = find.getColumn(0).getInt64();
-  SQLite::Statement update(database, "UPDATE run SET process = ?, status = ? WHERE id = ?");
-  update.bind(1, process);
-  update.bind(2, telemetry::to_string(progress().status));
-  update.bind(3, id.load());
-  execute(update);
+  id = *found;
+  execute(database, "UPDATE run SET process = ?, status = ? WHERE id = ?", process,
+          telemetry::to_string(progress().status), id);
   if (!find_frames(database)) {
-    for (const char* table : {"DELETE FROM frame WHERE run = ?", "DELETE FROM event WHERE run = ?"}) {
-      SQLite::Statement remove(database, table);
-      remove.bind(1, id.load());
-      execute(remove);
-    }
+    execute(database, "DELETE FROM frame WHERE run = ?", id);
+    execute(database, "DELETE FROM event WHERE run = ?", id);
     forget_stored();
   }
 }
@@ -103,9 +90,7 @@ bool RunBuffer::find_frames(SQLite::Database& database) {
 void RunBuffer::start_over(SQLite::Database& database, std::int64_t process) {
   NewRun run = run_;
   run.status = progress().status;
-  SQLite::Statement sweep(database, "SELECT 1 FROM sweep WHERE id = ?");
-  sweep.bind(1, run.sweep.value_or(0));
-  if (!sweep.executeStep())
+  if (!find_integer(database, "SELECT 1 FROM sweep WHERE id = ?", run.sweep))
     run.sweep.reset();
   id = insert_run(database, run, uid, process);
   forget_stored();

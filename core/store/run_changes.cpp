@@ -12,18 +12,13 @@ namespace batchscope::store::detail {
 namespace {
 
 void set_text(SQLite::Database& database, const char* column, std::int64_t run, const std::string& text) {
-  SQLite::Statement update(database, fmt::format("UPDATE run SET {} = ? WHERE id = ? AND deleted IS NULL", column));
-  update.bind(1, text);
-  update.bind(2, run);
-  if (update.exec() == 0)
+  if (execute(database, fmt::format("UPDATE run SET {} = ? WHERE id = ? AND deleted IS NULL", column), text, run) == 0)
     throw no_run(run);
 }
 
 /// A queued run that no process has taken can be deleted.
 bool has_process(SQLite::Database& database, std::int64_t run) {
-  SQLite::Statement query(database, "SELECT process IS NOT NULL FROM run WHERE id = ?");
-  query.bind(1, run);
-  return query.executeStep() && query.getColumn(0).getInt() != 0;
+  return find_integer(database, "SELECT process FROM run WHERE id = ?", run).has_value();
 }
 
 void refuse_open(SQLite::Database& database, std::int64_t run) {
@@ -54,12 +49,8 @@ void set_deleted(SQLite::Database& database, const std::vector<std::int64_t>& ru
   for (const std::int64_t run : runs) {
     if (deleted)
       refuse_open(database, run);
-    update.bind(1, deleted ? 1 : 0);
-    update.bind(2, now);
-    update.bind(3, run);
-    if (update.exec() == 0)
+    if (execute(update, deleted ? 1 : 0, now, run) == 0)
       throw no_run(run);
-    update.reset();
   }
 }
 
@@ -73,10 +64,8 @@ std::vector<std::string> purge_some(SQLite::Database& database) {
       uids.push_back(query.getColumn(0));
   }
   SQLite::Statement remove(database, "DELETE FROM run WHERE uid = ?");
-  for (const std::string& uid : uids) {
-    remove.bind(1, uid);
-    execute(remove);
-  }
+  for (const std::string& uid : uids)
+    execute(remove, uid);
   return uids;
 }
 

@@ -88,17 +88,14 @@ private:
 
 /// Call it after the database's files were replaced: rows may have other numbers there.
 void RunFollower::Impl::find_again(SQLite::Database& database) {
-  SQLite::Statement run(database, "SELECT id FROM run WHERE uid = ?");
-  run.bind(1, uid_);
-  if (!run.executeStep())
+  const auto found = detail::run_with_uid(database, uid_);
+  if (!found)
     throw input_error(fmt::format("{}: run {} no longer exists", file_.string(), id_));
-  id_ = run.getColumn(0).getInt64();
-  SQLite::Statement event(database, "SELECT coalesce(max(id), 0) FROM (SELECT id FROM event WHERE run = ? ORDER BY id "
-                                    "LIMIT ?)");
-  event.bind(1, id_);
-  event.bind(2, cursor_.events);
-  if (event.executeStep())
-    cursor_.event = event.getColumn(0).getInt64();
+  id_ = *found;
+  cursor_.event =
+      detail::find_integer(database, "SELECT max(id) FROM (SELECT id FROM event WHERE run = ? ORDER BY id LIMIT ?)",
+                           id_, cursor_.events)
+          .value_or(0);
 }
 
 RunRow RunFollower::Impl::row() {
@@ -220,10 +217,9 @@ std::vector<Points> RunFollower::Impl::read_values(detail::FrameReader& reader, 
 
 std::vector<telemetry::Event> RunFollower::Impl::read_events(Cursor& cursor, bool hold_back) {
   std::vector<telemetry::Event> events;
-  SQLite::Statement query(database(), "SELECT id, step, seconds, kind, detail FROM event WHERE run = ? AND id > ? "
-                                      "ORDER BY id");
-  query.bind(1, id_);
-  query.bind(2, cursor.event);
+  auto query = detail::prepare(database(),
+                               "SELECT id, step, seconds, kind, detail FROM event WHERE run = ? AND id > ? ORDER BY id",
+                               id_, cursor.event);
   while (query.executeStep()) {
     const std::int64_t step = query.getColumn(1).getInt64();
     if (hold_back && step > cursor.step)

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/store/detail/run_rows.h"
+#include "core/store/file/detail/sql.h"
 #include "core/store/run_reader.h"
 
 namespace batchscope::store::detail {
@@ -32,8 +33,7 @@ private:
 
 std::vector<std::int64_t> changed_since(SQLite::Database& database, std::int64_t change) {
   std::vector<std::int64_t> ids;
-  SQLite::Statement query(database, "SELECT id FROM run INDEXED BY run_changed WHERE changed > ?");
-  query.bind(1, change);
+  auto query = prepare(database, "SELECT id FROM run INDEXED BY run_changed WHERE changed > ?", change);
   while (query.executeStep())
     ids.push_back(query.getColumn(0).getInt64());
   std::sort(ids.begin(), ids.end());

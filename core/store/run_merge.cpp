@@ -22,10 +22,6 @@ constexpr const char* user_columns = "name, note, tags, deleted, position";
 /// The row in `main` that corresponds to one of `old`, found or added.
 using Place = std::optional<std::int64_t>;
 
-Place first_integer(SQLite::Statement& query) {
-  return query.executeStep() ? Place(query.getColumn(0).getInt64()) : std::nullopt;
-}
-
 class Merge {
 public:
   Merge(SQLite::Database& database, MergeKind kind) : database_(database), kind_(kind) {}
@@ -39,9 +35,7 @@ public:
         ++merged.left;
         continue;
       }
-      SQLite::Statement find(database_, "SELECT id FROM main.run WHERE uid = ?");
-      find.bind(1, run.uid);
-      if (const Place there = first_integer(find))
+      if (const Place there = find_integer(database_, "SELECT id FROM main.run WHERE uid = ?", run.uid))
         (complete(run, *there) ? merged.completed : merged.known).push_back({run.id, *there, run.uid});
       else
         merged.added.push_back({run.id, add(run), run.uid});
@@ -90,18 +84,17 @@ private:
   /// Copies a row into `main` that users know by its number, under the same number if that is free. A row with the same
   /// content is the same row; in a copy of this database, it also has the same number.
   std::int64_t copy_row(const std::string& table, const std::string& columns, std::int64_t id) {
-    SQLite::Statement same(database_, fmt::format("SELECT main.{0}.id FROM main.{0} JOIN old.{0} USING ({2}{1}) "
-                                                  "WHERE old.{0}.id = ?",
-                                                  table, columns, kind_ == MergeKind::other ? "" : "id, "));
-    same.bind(1, id);
-    if (const Place there = first_integer(same))
+    if (const Place there = find_integer(
+            database_,
+            fmt::format("SELECT main.{0}.id FROM main.{0} JOIN old.{0} USING ({2}{1}) WHERE old.{0}.id = ?", table,
+                        columns, kind_ == MergeKind::other ? "" : "id, "),
+            id))
       return *there;
-    SQLite::Statement insert(database_,
-                             fmt::format("INSERT INTO main.{0} (id, {1}) SELECT iif(EXISTS (SELECT 1 FROM "
-                                         "main.{0} WHERE id = ?1), NULL, id), {1} FROM old.{0} WHERE id = ?1",
-                                         table, columns));
-    insert.bind(1, id);
-    execute(insert);
+    execute(database_,
+            fmt::format("INSERT INTO main.{0} (id, {1}) SELECT iif(EXISTS (SELECT 1 FROM main.{0} WHERE id = ?1), "
+                        "NULL, id), {1} FROM old.{0} WHERE id = ?1",
+                        table, columns),
+            id);
     return database_.getLastInsertRowid();
   }
 
@@ -118,10 +111,11 @@ private:
   Place sweep_of(const Run& run) {
     if (!run.sweep)
       return std::nullopt;
-    SQLite::Statement known(database_, "SELECT main.run.sweep FROM main.run JOIN old.run USING (uid) "
-                                       "WHERE old.run.sweep = ? AND main.run.sweep IS NOT NULL LIMIT 1");
-    known.bind(1, *run.sweep);
-    if (const Place there = first_integer(known))
+    if (const Place there =
+            find_integer(database_,
+                         "SELECT main.run.sweep FROM main.run JOIN old.run USING (uid) WHERE old.run.sweep = ? AND "
+                         "main.run.sweep IS NOT NULL LIMIT 1",
+                         *run.sweep))
       return there;
     return copy_row("sweep", "created, spec", *run.sweep);
   }
@@ -130,28 +124,25 @@ private:
   Place process_of(const Run& run) {
     if (!run.process || kind_ == MergeKind::other)
       return std::nullopt;
-    SQLite::Statement find(database_, "SELECT main.process.id FROM main.process JOIN old.process "
-                                      "USING (host, boot, pid, started) WHERE old.process.id = ?");
-    find.bind(1, *run.process);
-    if (const Place there = first_integer(find))
+    if (const Place there =
+            find_integer(database_,
+                         "SELECT main.process.id FROM main.process JOIN old.process USING (host, boot, pid, started) "
+                         "WHERE old.process.id = ?",
+                         *run.process))
       return there;
-    SQLite::Statement insert(database_, "INSERT INTO main.process (host, boot, pid, started) "
-                                        "SELECT host, boot, pid, started FROM old.process WHERE id = ?");
-    insert.bind(1, *run.process);
-    execute(insert);
+    execute(database_,
+            "INSERT INTO main.process (host, boot, pid, started) SELECT host, boot, pid, started FROM old.process "
+            "WHERE id = ?",
+            *run.process);
     return database_.getLastInsertRowid();
   }
 
   std::int64_t add(const Run& run) {
-    SQLite::Statement insert(database_,
-                             fmt::format("INSERT INTO main.run (id, process, sweep, uid, {0}, {1}) SELECT iif(EXISTS "
-                                         "(SELECT 1 FROM main.run WHERE id = ?1), NULL, id), ?2, ?3, uid, {0}, {1} "
-                                         "FROM old.run WHERE id = ?1",
-                                         made_columns(), user_columns));
-    insert.bind(1, run.id);
-    bind_integer(insert, 2, process_of(run));
-    bind_integer(insert, 3, sweep_of(run));
-    execute(insert);
+    execute(database_,
+            fmt::format("INSERT INTO main.run (id, process, sweep, uid, {0}, {1}) SELECT iif(EXISTS (SELECT 1 FROM "
+                        "main.run WHERE id = ?1), NULL, id), ?2, ?3, uid, {0}, {1} FROM old.run WHERE id = ?1",
+                        made_columns(), user_columns),
+            run.id, process_of(run), sweep_of(run));
     const std::int64_t id = database_.getLastInsertRowid();
     settle(id);
     copy_records(run.id, id);
@@ -165,19 +156,14 @@ private:
       return false;
     const std::string columns =
         made_columns() + (kind_ == MergeKind::other ? std::string() : fmt::format(", {}", user_columns));
-    SQLite::Statement update(database_, fmt::format("UPDATE main.run SET (process, {0}) = (SELECT ?3, {0} FROM old.run "
-                                                    "WHERE id = ?1) WHERE id = ?2",
-                                                    columns));
-    update.bind(1, run.id);
-    update.bind(2, id);
-    bind_integer(update, 3, process_of(run));
-    execute(update);
+    execute(
+        database_,
+        fmt::format("UPDATE main.run SET (process, {0}) = (SELECT ?3, {0} FROM old.run WHERE id = ?1) WHERE id = ?2",
+                    columns),
+        run.id, id, process_of(run));
     settle(id);
-    for (const char* table : {"event", "frame"}) { // deleting a frame deletes its series and chunks
-      SQLite::Statement remove(database_, fmt::format("DELETE FROM main.{} WHERE run = ?", table));
-      remove.bind(1, id);
-      execute(remove);
-    }
+    execute(database_, "DELETE FROM main.event WHERE run = ?", id);
+    execute(database_, "DELETE FROM main.frame WHERE run = ?", id); // with its series and chunks
     copy_records(run.id, id);
     return true;
   }
@@ -187,34 +173,25 @@ private:
   void settle(std::int64_t id) {
     if (kind_ != MergeKind::other)
       return;
-    SQLite::Statement ended(database_,
-                            "UPDATE main.run SET status = 'interrupted' WHERE id = ? AND status = 'running'");
-    ended.bind(1, id);
-    execute(ended);
-    SQLite::Statement query(database_, "SELECT json_extract(start, '$.search') FROM main.run WHERE id = ? AND "
-                                       "json_valid(start)");
-    query.bind(1, id);
-    const std::int64_t search = query.executeStep() ? query.getColumn(0).getInt64() : 0; // 0: none
-    query.reset();
-    const auto found = searches_.find(search);
+    execute(database_, "UPDATE main.run SET status = 'interrupted' WHERE id = ? AND status = 'running'", id);
+    const Place search = find_integer(
+        database_, "SELECT json_extract(start, '$.search') FROM main.run WHERE id = ? AND json_valid(start)", id);
+    const auto found = searches_.find(search.value_or(0)); // 0: none
     if (found == searches_.end() || found->second == search)
       return;
-    SQLite::Statement renumber(database_, "UPDATE main.run SET start = json_set(start, '$.search', ?) WHERE id = ?");
-    renumber.bind(1, found->second);
-    renumber.bind(2, id);
-    execute(renumber);
+    execute(database_, "UPDATE main.run SET start = json_set(start, '$.search', ?) WHERE id = ?", found->second, id);
   }
 
   bool has_more(std::int64_t old_id, std::int64_t id) {
     const auto size = [&](const char* schema, std::int64_t run) {
-      SQLite::Statement query(
-          database_, fmt::format("SELECT (SELECT coalesce(sum(n), 0) FROM {0}.series WHERE run = ?1), "
-                                 "(SELECT count(*) FROM {0}.event WHERE run = ?1), "
-                                 "status NOT IN ('running', 'queued', 'interrupted'), "
-                                 "name || char(0) || note || char(0) || coalesce(deleted, '') || char(0) || tags "
-                                 "FROM {0}.run WHERE id = ?1",
-                                 schema));
-      query.bind(1, run);
+      auto query = prepare(database_,
+                           fmt::format("SELECT (SELECT coalesce(sum(n), 0) FROM {0}.series WHERE run = ?1), "
+                                       "(SELECT count(*) FROM {0}.event WHERE run = ?1), "
+                                       "status NOT IN ('running', 'queued', 'interrupted'), "
+                                       "name || char(0) || note || char(0) || coalesce(deleted, '') || char(0) || tags "
+                                       "FROM {0}.run WHERE id = ?1",
+                                       schema),
+                           run);
       query.executeStep();
       return std::tuple(query.getColumn(0).getInt64(), query.getColumn(1).getInt64(), query.getColumn(2).getInt(),
                         query.getColumn(3).getString());
@@ -245,30 +222,24 @@ private:
 
   std::vector<std::int64_t> ids_of(const char* table, const char* parent, std::int64_t id) {
     std::vector<std::int64_t> ids;
-    SQLite::Statement query(database_, fmt::format("SELECT id FROM old.{} WHERE {} = ? ORDER BY id", table, parent));
-    query.bind(1, id);
+    auto query = prepare(database_, fmt::format("SELECT id FROM old.{} WHERE {} = ? ORDER BY id", table, parent), id);
     while (query.executeStep())
       ids.push_back(query.getColumn(0).getInt64());
     return ids;
   }
 
-  template <typename... Values> std::int64_t insert_row(const char* text, Values... values) {
-    SQLite::Statement insert(database_, text);
-    int index = 0;
-    (insert.bind(++index, values), ...);
-    execute(insert);
+  template <typename... Values> std::int64_t insert_row(const std::string& text, const Values&... values) {
+    execute(database_, text, values...);
     return database_.getLastInsertRowid();
   }
 
   /// Copies the rows of a parent to its counterpart in `main`.
   void insert_rows(const char* table, const char* parent, const char* columns, std::int64_t old_id, std::int64_t id,
                    const char* order = "id") {
-    SQLite::Statement insert(database_, fmt::format("INSERT INTO main.{0} ({1}, {2}) SELECT ?1, {2} FROM old.{0} "
-                                                    "WHERE {1} = ?2 ORDER BY {3}",
-                                                    table, parent, columns, order));
-    insert.bind(1, id);
-    insert.bind(2, old_id);
-    execute(insert);
+    execute(database_,
+            fmt::format("INSERT INTO main.{0} ({1}, {2}) SELECT ?1, {2} FROM old.{0} WHERE {1} = ?2 ORDER BY {3}",
+                        table, parent, columns, order),
+            id, old_id);
   }
 
   SQLite::Database& database_;

@@ -48,8 +48,7 @@ public:
   /// The first column of the single row that `query` returns for `id`.
   std::string text(const std::string& query, const char* what, std::int64_t id) {
     return read([&] {
-      SQLite::Statement statement(database(), query);
-      statement.bind(1, id);
+      auto statement = detail::prepare(database(), query, id);
       if (!statement.executeStep())
         throw input_error(fmt::format("{}: there is no {} {}", file.string(), what, id));
       return statement.getColumn(0).getString();
@@ -194,10 +193,9 @@ std::string RunReader::search_json(std::int64_t id) const {
 std::vector<StoredSearch> RunReader::searches(std::int64_t after, std::int64_t most) const {
   return impl_->read([&] {
     std::vector<StoredSearch> searches;
-    SQLite::Statement query(impl_->database(),
-                            "SELECT id, created, spec, result FROM search WHERE id > ? ORDER BY id DESC LIMIT ?");
-    query.bind(1, after);
-    query.bind(2, most);
+    auto query = detail::prepare(impl_->database(),
+                                 "SELECT id, created, spec, result FROM search WHERE id > ? ORDER BY id DESC LIMIT ?",
+                                 after, most);
     while (query.executeStep())
       searches.push_back({.id = query.getColumn(0).getInt64(),
                           .created = query.getColumn(1),
@@ -212,9 +210,8 @@ std::vector<telemetry::Event> RunReader::events(std::int64_t id) const {
   impl_->require_run(id);
   return impl_->read([&] {
     std::vector<telemetry::Event> events;
-    SQLite::Statement query(impl_->database(),
-                            "SELECT step, seconds, kind, detail FROM event WHERE run = ? ORDER BY id");
-    query.bind(1, id);
+    auto query = detail::prepare(impl_->database(),
+                                 "SELECT step, seconds, kind, detail FROM event WHERE run = ? ORDER BY id", id);
     while (query.executeStep())
       events.push_back(telemetry::decode_event(query.getColumn(0).getInt64(), detail::real(query.getColumn(1)),
                                                query.getColumn(2).getString(), query.getColumn(3).getString()));
@@ -260,8 +257,8 @@ std::vector<std::int64_t> RunReader::runs_of_sweep(std::int64_t sweep) const {
   sweep_json(sweep);
   return impl_->read([&] {
     std::vector<std::int64_t> runs;
-    SQLite::Statement query(impl_->database(), "SELECT id FROM run WHERE sweep = ? AND deleted IS NULL ORDER BY id");
-    query.bind(1, sweep);
+    auto query =
+        detail::prepare(impl_->database(), "SELECT id FROM run WHERE sweep = ? AND deleted IS NULL ORDER BY id", sweep);
     while (query.executeStep())
       runs.push_back(query.getColumn(0).getInt64());
     return runs;

@@ -33,10 +33,9 @@ int bind_outcome(SQLite::Statement& statement, const RunOutcome& outcome) {
     if (field.text)
       statement.bind(index, field.text(outcome));
     else if (field.integer)
-      bind_integer(statement, index,
-                   field.zero_is_unknown ? field.integer(outcome).value_or(0) : field.integer(outcome));
+      bind_value(statement, index, field.zero_is_unknown ? field.integer(outcome).value_or(0) : field.integer(outcome));
     else
-      bind_real(statement, index, field.zero_is_unknown ? field.real(outcome).value_or(0) : field.real(outcome));
+      bind_value(statement, index, field.zero_is_unknown ? field.real(outcome).value_or(0) : field.real(outcome));
     ++index;
   }
   return index;
@@ -134,12 +133,8 @@ std::string new_uid() {
 
 std::int64_t insert_run(SQLite::Database& database, const NewRun& run, const std::string& uid,
                         std::optional<std::int64_t> process) {
-  if (run.sweep) {
-    SQLite::Statement known(database, "SELECT 1 FROM sweep WHERE id = ?");
-    known.bind(1, *run.sweep);
-    if (!known.executeStep())
-      throw input_error(fmt::format("there is no sweep {} to add a run to", *run.sweep));
-  }
+  if (run.sweep && !find_integer(database, "SELECT 1 FROM sweep WHERE id = ?", *run.sweep))
+    throw input_error(fmt::format("there is no sweep {} to add a run to", *run.sweep));
   constexpr int others = 9;
   SQLite::Statement insert(
       database,
@@ -152,8 +147,8 @@ std::int64_t insert_run(SQLite::Database& database, const NewRun& run, const std
   const int next = bind_outcome(insert, nothing_yet);
   insert.bind(next, uid);
   insert.bind(next + 1, run.name);
-  bind_integer(insert, next + 2, process);
-  bind_integer(insert, next + 3, run.sweep);
+  bind_value(insert, next + 2, process);
+  bind_value(insert, next + 3, run.sweep);
   insert.bind(next + 4, utc_now());
   insert.bind(next + 5, run.spec_json);
   insert.bind(next + 6, run.start_json);
@@ -165,23 +160,15 @@ std::int64_t insert_run(SQLite::Database& database, const NewRun& run, const std
 }
 
 std::optional<std::int64_t> run_with_uid(SQLite::Database& database, const std::string& uid) {
-  SQLite::Statement query(database, "SELECT id FROM run WHERE uid = ?");
-  query.bind(1, uid);
-  return query.executeStep() ? std::optional<std::int64_t>(query.getColumn(0).getInt64()) : std::nullopt;
+  return find_integer(database, "SELECT id FROM run WHERE uid = ?", uid);
 }
 
 std::optional<std::string> begin_claimed(SQLite::Database& database, const NewRun& run, std::int64_t process) {
-  SQLite::Statement update(database,
-                           "UPDATE run SET status = ?, name = ?, started = ?, start = ?, batch = ?, environment = ? "
-                           "WHERE id = ? AND process = ? RETURNING uid");
-  update.bind(1, telemetry::to_string(run.status));
-  update.bind(2, run.name);
-  update.bind(3, utc_now());
-  update.bind(4, run.start_json);
-  bind_integer(update, 5, run.batch);
-  update.bind(6, run.environment_json);
-  update.bind(7, *run.claimed);
-  update.bind(8, process);
+  auto update = prepare(database,
+                        "UPDATE run SET status = ?, name = ?, started = ?, start = ?, batch = ?, environment = ? WHERE "
+                        "id = ? AND process = ? RETURNING uid",
+                        telemetry::to_string(run.status), run.name, utc_now(), run.start_json, run.batch,
+                        run.environment_json, *run.claimed, process);
   if (!update.executeStep())
     return std::nullopt;
   return update.getColumn(0).getString(); // SQLite has made all changes before it returns the first row
@@ -202,9 +189,8 @@ std::string run_query(const std::string& condition, const std::string& more) {
 }
 
 std::vector<std::int64_t> waiting_runs(SQLite::Database& database, std::int64_t sweep) {
-  SQLite::Statement query(database,
-                          fmt::format("SELECT id FROM run WHERE sweep = ? AND {} {}", run_waits, waiting_order));
-  query.bind(1, sweep);
+  auto query =
+      prepare(database, fmt::format("SELECT id FROM run WHERE sweep = ? AND {} {}", run_waits, waiting_order), sweep);
   std::vector<std::int64_t> runs;
   while (query.executeStep())
     runs.push_back(query.getColumn(0).getInt64());
@@ -228,8 +214,7 @@ RunRow read_run(SQLite::Statement& query) {
 }
 
 std::optional<RunRow> find_run(SQLite::Database& database, std::int64_t id) {
-  SQLite::Statement query(database, run_query("run.id = ? AND deleted IS NULL"));
-  query.bind(1, id);
+  auto query = prepare(database, run_query("run.id = ? AND deleted IS NULL"), id);
   return query.executeStep() ? std::optional(read_run(query)) : std::nullopt;
 }
 
@@ -254,27 +239,17 @@ void RunUpdate::update(std::int64_t id, const RunOutcome& outcome, bool closing)
 }
 
 std::int64_t insert_sweep(SQLite::Database& database, const std::string& spec_json) {
-  SQLite::Statement insert(database, "INSERT INTO sweep (created, spec) VALUES (?, ?)");
-  insert.bind(1, utc_now());
-  insert.bind(2, spec_json);
-  execute(insert);
+  execute(database, "INSERT INTO sweep (created, spec) VALUES (?, ?)", utc_now(), spec_json);
   return database.getLastInsertRowid();
 }
 
 void update_sweep(SQLite::Database& database, std::int64_t sweep, const std::string& spec_json) {
-  SQLite::Statement update(database, "UPDATE sweep SET spec = ? WHERE id = ?");
-  update.bind(1, spec_json);
-  update.bind(2, sweep);
-  if (update.exec() == 0)
+  if (execute(database, "UPDATE sweep SET spec = ? WHERE id = ?", spec_json, sweep) == 0)
     throw input_error(fmt::format("sweep {} does not exist", sweep));
 }
 
 std::int64_t insert_search(SQLite::Database& database, const std::string& spec_json, const std::string& result_json) {
-  SQLite::Statement insert(database, "INSERT INTO search (created, spec, result) VALUES (?, ?, ?)");
-  insert.bind(1, utc_now());
-  insert.bind(2, spec_json);
-  insert.bind(3, result_json);
-  execute(insert);
+  execute(database, "INSERT INTO search (created, spec, result) VALUES (?, ?, ?)", utc_now(), spec_json, result_json);
   return database.getLastInsertRowid();
 }
 

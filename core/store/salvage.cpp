@@ -4,6 +4,7 @@
 
 #include "core/store/file/detail/database.h"
 #include "core/store/file/detail/database_copy.h"
+#include "core/store/file/detail/sql.h"
 
 namespace batchscope::store::detail {
 
@@ -32,9 +33,7 @@ fs::path save_view(SQLite::Database& old, const fs::path& file) {
 }
 
 MergedRuns write_view(const fs::path& saved, SQLite::Database& database) {
-  SQLite::Statement attach(database, "ATTACH ? AS old");
-  attach.bind(1, saved.string());
-  attach.exec();
+  execute(database, "ATTACH ? AS old", saved.string());
   set_durability(database, Durability::status);
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
   // A database without runs was just created because the old one is gone: it takes over its identity.

@@ -35,12 +35,12 @@ void check_bounds(SQLite::Statement& row, const std::vector<double>& values, con
 
 std::int64_t read_sealed(SQLite::Database& database, const SeriesRow& series, const Complaint& complain,
                          const PointVisitor& visit) {
-  SQLite::Statement query(database,
-                          "SELECT v.first, v.min, v.max, v.n, v.crc, v.data, s.n, s.first_step, s.last_step, s.crc, "
-                          "s.data FROM value_chunk v LEFT JOIN step_chunk s ON s.frame = ?2 AND s.first = v.first "
-                          "WHERE v.series = ?1 ORDER BY v.first");
-  query.bind(1, series.id);
-  query.bind(2, series.frame);
+  auto query =
+      prepare(database,
+              "SELECT v.first, v.min, v.max, v.n, v.crc, v.data, s.n, s.first_step, s.last_step, s.crc, s.data "
+              "FROM value_chunk v LEFT JOIN step_chunk s ON s.frame = ?2 AND s.first = v.first "
+              "WHERE v.series = ?1 ORDER BY v.first",
+              series.id, series.frame);
   std::int64_t next = 0;
   while (query.executeStep()) {
     const std::int64_t begin = query.getColumn(first).getInt64();
@@ -71,8 +71,7 @@ std::int64_t read_sealed(SQLite::Database& database, const SeriesRow& series, co
 
 void read_tail(SQLite::Database& database, const SeriesRow& series, std::int64_t next, const Complaint& complain,
                const PointVisitor& visit) {
-  SQLite::Statement query(database, "SELECT number, crc, data FROM tail WHERE frame = ? ORDER BY number");
-  query.bind(1, series.frame);
+  auto query = prepare(database, "SELECT number, crc, data FROM tail WHERE frame = ? ORDER BY number", series.frame);
   for (; query.executeStep(); ++next) {
     const std::int64_t number = query.getColumn(0).getInt64();
     const auto row = unsealed_row(query, 1);

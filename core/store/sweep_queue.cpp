@@ -15,6 +15,8 @@ namespace batchscope::store {
 
 namespace {
 
+using detail::execute;
+using detail::prepare;
 using SQLite::Database;
 using SQLite::Statement;
 
@@ -25,18 +27,17 @@ constexpr const char* key = "coalesce(settings_key, spec)";
 
 /// Marks the sweep's runs whose process is gone; the process keeps its row, which tells of its unclean exit.
 void mark_interrupted(Database& database, std::int64_t sweep) {
-  Statement open(database, "SELECT run.id, host, boot, pid, process.started FROM run JOIN process ON process.id = "
-                           "run.process WHERE sweep = ? AND status IN ('queued', 'running')");
-  open.bind(1, sweep);
+  auto open = prepare(database,
+                      "SELECT run.id, host, boot, pid, process.started FROM run JOIN process ON process.id = "
+                      "run.process WHERE sweep = ? AND status IN ('queued', 'running')",
+                      sweep);
   std::vector<std::int64_t> gone;
   while (open.executeStep())
     if (detail::is_gone(detail::read_process(open, 1)))
       gone.push_back(open.getColumn(0).getInt64());
   Statement mark(database, "UPDATE run SET status = 'interrupted', process = NULL WHERE id = ?");
-  for (const std::int64_t run : gone) {
-    mark.bind(1, run);
-    detail::execute(mark);
-  }
+  for (const std::int64_t run : gone)
+    execute(mark, run);
 }
 
 std::int64_t insert_waiting(Database& database, std::int64_t sweep, const std::string& uid, const WaitingRun& run) {
@@ -59,15 +60,14 @@ WaitingRun waiting_run(Statement& query) {
 
 /// Interrupted runs of which no other attempt waits, runs or has ended in another way: the newest attempt of each.
 std::vector<std::pair<WaitingRun, double>> to_be_made_again(Database& database, std::int64_t sweep) {
-  Statement query(
+  auto query = prepare(
       database,
-      fmt::format("SELECT max(id), name, spec, coalesce(settings_key, ''), coalesce(position, id) FROM run WHERE sweep "
-                  "= ?1 AND deleted IS NULL AND {0} IN (SELECT {0} FROM run WHERE sweep = ?1 AND status = "
-                  "'interrupted' AND deleted IS NULL) GROUP BY {0} HAVING min(status = 'interrupted') = 1 AND "
-                  "count(*) < ?2",
-                  key));
-  query.bind(1, sweep);
-  query.bind(2, SweepQueue::max_attempts);
+      fmt::format(
+          "SELECT max(id), name, spec, coalesce(settings_key, ''), coalesce(position, id) FROM run WHERE sweep = ?1 "
+          "AND deleted IS NULL AND {0} IN (SELECT {0} FROM run WHERE sweep = ?1 AND status = 'interrupted' AND deleted "
+          "IS NULL) GROUP BY {0} HAVING min(status = 'interrupted') = 1 AND count(*) < ?2",
+          key),
+      sweep, SweepQueue::max_attempts);
   std::vector<std::pair<WaitingRun, double>> runs;
   while (query.executeStep())
     runs.push_back({waiting_run(query), query.getColumn(4).getDouble()});
@@ -76,11 +76,11 @@ std::vector<std::pair<WaitingRun, double>> to_be_made_again(Database& database, 
 
 /// Keys of the runs that need not be made again.
 std::set<std::string> keys_in_hand(Database& database, std::int64_t sweep) {
-  Statement query(database,
-                  fmt::format("SELECT {} FROM run WHERE sweep = ? AND deleted IS NULL AND (status IN ('queued', "
-                              "'running', 'finished', 'failed') OR (status = 'stopped' AND reason <> ''))",
-                              key));
-  query.bind(1, sweep);
+  auto query = prepare(database,
+                       fmt::format("SELECT {} FROM run WHERE sweep = ? AND deleted IS NULL AND (status IN ('queued', "
+                                   "'running', 'finished', 'failed') OR (status = 'stopped' AND reason <> ''))",
+                                   key),
+                       sweep);
   std::set<std::string> keys;
   while (query.executeStep())
     keys.insert(query.getColumn(0));
@@ -88,8 +88,7 @@ std::set<std::string> keys_in_hand(Database& database, std::int64_t sweep) {
 }
 
 std::vector<WaitingRun> runs_without_key(Database& database, std::int64_t sweep) {
-  Statement query(database, "SELECT id, name, spec, '' FROM run WHERE sweep = ? AND settings_key IS NULL");
-  query.bind(1, sweep);
+  auto query = prepare(database, "SELECT id, name, spec, '' FROM run WHERE sweep = ? AND settings_key IS NULL", sweep);
   std::vector<WaitingRun> runs;
   while (query.executeStep())
     runs.push_back(waiting_run(query));
@@ -97,16 +96,14 @@ std::vector<WaitingRun> runs_without_key(Database& database, std::int64_t sweep)
 }
 
 void set_position(Database& database, std::int64_t run, double position) {
-  Statement update(database, "UPDATE run SET position = ? WHERE id = ?");
-  update.bind(1, position);
-  update.bind(2, run);
-  detail::execute(update);
+  execute(database, "UPDATE run SET position = ? WHERE id = ?", position, run);
 }
 
 SweepQueue::Load load_of(Database& database, std::int64_t sweep) {
-  Statement query(database, "SELECT count(*), coalesce(sum(reserved_bytes), 0) FROM run WHERE sweep = ? AND status IN "
-                            "('queued', 'running') AND process IS NOT NULL");
-  query.bind(1, sweep);
+  auto query = prepare(database,
+                       "SELECT count(*), coalesce(sum(reserved_bytes), 0) FROM run WHERE sweep = ? AND status IN "
+                       "('queued', 'running') AND process IS NOT NULL",
+                       sweep);
   query.executeStep();
   return {.open = query.getColumn(0).getInt64(),
           .reserved_bytes = static_cast<std::uint64_t>(query.getColumn(1).getInt64())};
@@ -115,10 +112,11 @@ SweepQueue::Load load_of(Database& database, std::int64_t sweep) {
 /// The waiting run that `choose` takes first, and what it reserves.
 std::optional<std::pair<WaitingRun, std::uint64_t>>
 choose_from(Database& database, std::int64_t sweep, const SweepQueue::Load& load, const SweepQueue::Choose& choose) {
-  Statement query(database, fmt::format("SELECT id, name, spec, coalesce(settings_key, '') FROM run WHERE sweep = ? "
-                                        "AND {} {}",
-                                        waits, in_order));
-  query.bind(1, sweep);
+  auto query =
+      prepare(database,
+              fmt::format("SELECT id, name, spec, coalesce(settings_key, '') FROM run WHERE sweep = ? AND {} {}", waits,
+                          in_order),
+              sweep);
   while (query.executeStep()) {
     WaitingRun run = waiting_run(query);
     if (const auto bytes = choose(run, load))
@@ -128,19 +126,15 @@ choose_from(Database& database, std::int64_t sweep, const SweepQueue::Load& load
 }
 
 std::int64_t count_waiting(Database& database, std::int64_t sweep) {
-  Statement query(database, fmt::format("SELECT count(*) FROM run WHERE sweep = ? AND {}", waits));
-  query.bind(1, sweep);
-  query.executeStep();
-  return query.getColumn(0).getInt64();
+  return *detail::find_integer(database, fmt::format("SELECT count(*) FROM run WHERE sweep = ? AND {}", waits), sweep);
 }
 
 /// How many train at the same time, in all of them: the times of runs are comparable only if each trained alone.
 void note_workers(Database& database, std::int64_t sweep, std::int64_t workers) {
-  Statement update(database, "UPDATE run SET workers = ?1 WHERE sweep = ?2 AND workers < ?1 AND process IS NOT NULL "
-                             "AND status IN ('queued', 'running')");
-  update.bind(1, workers);
-  update.bind(2, sweep);
-  detail::execute(update);
+  execute(database,
+          "UPDATE run SET workers = ?1 WHERE sweep = ?2 AND workers < ?1 AND process IS NOT NULL AND status IN "
+          "('queued', 'running')",
+          workers, sweep);
 }
 
 } // namespace
@@ -149,12 +143,8 @@ void SweepQueue::add_missing_keys(const KeyOf& key_of) {
   store_.impl_->writer.change([&](Database& database) {
     Statement update(database, "UPDATE run SET settings_key = ? WHERE id = ?");
     for (const WaitingRun& run : runs_without_key(database, sweep_)) {
-      const auto found = key_of(run.spec_json);
-      if (!found)
-        continue;
-      update.bind(1, *found);
-      update.bind(2, run.id);
-      detail::execute(update);
+      if (const auto found = key_of(run.spec_json))
+        execute(update, *found, run.id);
     }
     return std::int64_t{0};
   });
@@ -192,11 +182,8 @@ SweepQueue::Claim SweepQueue::claim(const Choose& choose) {
     const Load load = load_of(database, sweep_);
     claim.open = load.open;
     if (auto chosen = choose_from(database, sweep_, load, choose)) {
-      Statement take(database, "UPDATE run SET process = ?, reserved_bytes = ? WHERE id = ?");
-      take.bind(1, writer.process());
-      take.bind(2, static_cast<std::int64_t>(chosen->second));
-      take.bind(3, chosen->first.id);
-      detail::execute(take);
+      execute(database, "UPDATE run SET process = ?, reserved_bytes = ? WHERE id = ?", writer.process(),
+              static_cast<std::int64_t>(chosen->second), chosen->first.id);
       note_workers(database, sweep_, load.open + 1);
       claim.run = std::move(chosen->first);
     }
@@ -210,10 +197,11 @@ std::vector<std::pair<std::int64_t, std::string>> SweepQueue::begun() {
   std::vector<std::pair<std::int64_t, std::string>> runs;
   store_.impl_->writer.change([&](Database& database) {
     runs.clear();
-    Statement query(database, fmt::format("SELECT id, {} FROM run WHERE sweep = ? AND deleted IS NULL AND status <> "
-                                          "'queued' ORDER BY id",
-                                          key));
-    query.bind(1, sweep_);
+    auto query = prepare(
+        database,
+        fmt::format("SELECT id, {} FROM run WHERE sweep = ? AND deleted IS NULL AND status <> 'queued' ORDER BY id",
+                    key),
+        sweep_);
     while (query.executeStep())
       runs.emplace_back(query.getColumn(0).getInt64(), query.getColumn(1));
     return std::int64_t{0};
@@ -224,11 +212,9 @@ std::vector<std::pair<std::int64_t, std::string>> SweepQueue::begun() {
 void SweepQueue::release(std::int64_t run) {
   auto& writer = store_.impl_->writer;
   writer.change([&](Database& database) {
-    Statement update(database, "UPDATE run SET process = NULL, reserved_bytes = 0 WHERE id = ? AND process = ? AND "
-                               "status = 'queued'");
-    update.bind(1, run);
-    update.bind(2, writer.process());
-    detail::execute(update);
+    execute(database,
+            "UPDATE run SET process = NULL, reserved_bytes = 0 WHERE id = ? AND process = ? AND status = 'queued'", run,
+            writer.process());
     return run;
   });
 }
@@ -239,13 +225,8 @@ std::int64_t SweepQueue::skip(const std::vector<std::int64_t>& runs, const std::
                                            "AND {}",
                                            waits));
     std::int64_t ended = 0;
-    for (const std::int64_t run : runs) {
-      update.bind(1, reason);
-      update.bind(2, run);
-      update.bind(3, sweep_);
-      ended += update.exec();
-      update.reset();
-    }
+    for (const std::int64_t run : runs)
+      ended += execute(update, reason, run, sweep_);
     return ended;
   });
 }
@@ -257,8 +238,7 @@ void SweepQueue::withdraw() {
     if (load_of(database, sweep_).open > 0)
       return sweep_;
     std::vector<std::string> uids;
-    Statement query(database, fmt::format("DELETE FROM run WHERE sweep = ? AND {} RETURNING uid", waits));
-    query.bind(1, sweep_);
+    auto query = prepare(database, fmt::format("DELETE FROM run WHERE sweep = ? AND {} RETURNING uid", waits), sweep_);
     while (query.executeStep())
       uids.push_back(query.getColumn(0));
     writer.purging(uids);

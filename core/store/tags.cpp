@@ -56,9 +56,7 @@ void change_tags(SQLite::Database& database, const std::vector<std::int64_t>& ru
     else
       std::erase_if(changed,
                     [&](const std::string& tag) { return std::find(tags.begin(), tags.end(), tag) != tags.end(); });
-    update.bind(1, stored_tags(changed));
-    update.bind(2, run);
-    execute(update);
+    execute(update, stored_tags(changed), run);
   }
 }
 

@@ -14,18 +14,14 @@ void store_view(SQLite::Database& database, const std::string& name, const std::
   if (one_line(name).empty())
     throw input_error("a view needs a name");
   parse_json(content_json);
-  SQLite::Statement insert(database, "INSERT INTO view (name, created, content) VALUES (?, ?, ?) "
-                                     "ON CONFLICT (name) DO UPDATE SET content = excluded.content");
-  insert.bind(1, name);
-  insert.bind(2, utc_now());
-  insert.bind(3, content_json);
-  execute(insert);
+  execute(database,
+          "INSERT INTO view (name, created, content) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET content = "
+          "excluded.content",
+          name, utc_now(), content_json);
 }
 
 void remove_view(SQLite::Database& database, const std::string& name) {
-  SQLite::Statement remove(database, "DELETE FROM view WHERE name = ?");
-  remove.bind(1, name);
-  if (remove.exec() == 0)
+  if (execute(database, "DELETE FROM view WHERE name = ?", name) == 0)
     throw input_error(fmt::format("there is no view {}", in_quotes(name)));
 }
 

@@ -15,6 +15,7 @@
 #include "core/store/file/detail/database_copy.h"
 #include "core/store/file/detail/database_files.h"
 #include "core/store/file/detail/ledger.h"
+#include "core/store/file/detail/sql.h"
 #include "core/store/run_store.h"
 
 namespace batchscope::store {
@@ -108,9 +109,7 @@ MergeReport merge(const fs::path& file, const fs::path& other) {
     const WorkFolder folder(file);
     const fs::path copy = folder.file("other.db");
     copy_other(other, copy);
-    SQLite::Statement attach(database, "ATTACH ? AS old");
-    attach.bind(1, copy.string());
-    attach.exec();
+    detail::execute(database, "ATTACH ? AS old", copy.string());
     detail::set_durability(database, detail::Durability::status);
     SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
     const detail::MergedRuns merged = detail::merge_runs(database, detail::MergeKind::other);

@@ -94,9 +94,7 @@ private:
       scan(*identity, [&](SQLite::Statement& row) {
         if (!damage_of(row, 1, *identity).empty())
           return;
-        SQLite::Statement update(fresh_, "UPDATE identity SET uid = ?");
-        update.bind(1, row.getColumn(3).getString());
-        execute(update);
+        execute(fresh_, "UPDATE identity SET uid = ?", row.getColumn(3).getString());
       });
   }
 
@@ -134,8 +132,7 @@ private:
   void save_in_part(SQLite::Statement& row, const CheckedTable& table) {
     const std::int64_t id = row.getColumn(0).getInt64();
     const auto damage = damage_of(row, 1, table);
-    SQLite::Statement insert(fresh_, insert_text(table));
-    insert.bind(1, id);
+    auto insert = prepare(fresh_, insert_text(table), id);
     for (int i = 0; i < static_cast<int>(table.columns.size()); ++i) {
       const std::string& column = table.columns[static_cast<std::size_t>(i)];
       const SQLite::Column value = row.getColumn(i + 3);
@@ -162,9 +159,7 @@ private:
   }
 
   bool has_row(const char* table, std::int64_t id) {
-    SQLite::Statement query(fresh_, fmt::format("SELECT 1 FROM {} WHERE id = ?", table));
-    query.bind(1, id);
-    return query.executeStep();
+    return find_integer(fresh_, fmt::format("SELECT 1 FROM {} WHERE id = ?", table), id).has_value();
   }
   bool has_run(std::int64_t id) { return has_row("run", id); }
 
@@ -175,8 +170,7 @@ private:
       SQLite::Transaction transaction(fresh_);
       if (!has_run(run))
         add_nameless(run);
-      SQLite::Statement query(fresh_, run_query("run.id = ?"));
-      query.bind(1, run);
+      auto query = prepare(fresh_, run_query("run.id = ?"), run);
       query.executeStep();
       const RunRow row = read_run(query);
       query.reset();
@@ -191,12 +185,10 @@ private:
 
   /// A run of which only points are left.
   void add_nameless(std::int64_t run) {
-    SQLite::Statement insert(fresh_, "INSERT INTO run (id, uid, name, status, reason, started, spec, start, steps, "
-                                     "examples_seen, oom_events, peak_bytes) VALUES (?, ?, '', 'interrupted', '', '', "
-                                     "'{}', '{}', 0, 0, 0, 0)");
-    insert.bind(1, run);
-    insert.bind(2, new_uid());
-    execute(insert);
+    execute(fresh_,
+            "INSERT INTO run (id, uid, name, status, reason, started, spec, start, steps, examples_seen, oom_events, "
+            "peak_bytes) VALUES (?, ?, '', 'interrupted', '', '', '{}', '{}', 0, 0, 0, 0)",
+            run, new_uid());
     lost_.push_back(fmt::format("run {}: everything but its points", run));
   }
 

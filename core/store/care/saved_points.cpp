@@ -9,6 +9,7 @@
 #include "core/store/detail/series_reader.h"
 #include "core/store/file/detail/database.h"
 #include "core/store/file/detail/row_checks.h"
+#include "core/store/file/detail/sql.h"
 
 namespace batchscope::store::detail {
 
@@ -17,8 +18,7 @@ namespace {
 /// Calls `work` with the row; nothing happens if it cannot be read.
 template <typename Work> void with_row(SQLite::Database& database, const char* text, std::int64_t id, Work&& work) {
   try {
-    SQLite::Statement query(database, text);
-    query.bind(1, id);
+    auto query = prepare(database, text, id);
     if (query.executeStep())
       work(query);
   } catch (const SQLite::Exception& exception) {
@@ -139,8 +139,8 @@ void SavedPoints::add_chunks(const std::vector<const SeriesPlace*>& series, Save
 /// Rows are appended in the order of their numbers; one that cannot be read ends them, as after it nothing is found.
 void SavedPoints::add_tail(const std::vector<const SeriesPlace*>& series, SavedFrame& frame) const {
   try {
-    SQLite::Statement query(database_, "SELECT number, crc, data FROM tail WHERE frame = ? ORDER BY number");
-    query.bind(1, series.front()->frame);
+    auto query =
+        prepare(database_, "SELECT number, crc, data FROM tail WHERE frame = ? ORDER BY number", series.front()->frame);
     while (query.executeStep()) {
       const auto row = unsealed_row(query, 1);
       if (!row)

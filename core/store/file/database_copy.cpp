@@ -7,6 +7,7 @@
 
 #include "core/base/folder.h"
 #include "core/store/file/detail/database_files.h"
+#include "core/store/file/detail/sql.h"
 
 namespace batchscope::store::detail {
 
@@ -34,9 +35,7 @@ void copy_database(SQLite::Database& from, const fs::path& target) {
   unfinished += ".unfinished";
   fs::remove(unfinished); // of a program that was killed
   try {
-    SQLite::Statement copy(from, "VACUUM INTO ?");
-    copy.bind(1, unfinished.string());
-    copy.exec();
+    execute(from, "VACUUM INTO ?", unfinished.string());
     sync_to_disk(unfinished); // SQLite does not
     fs::rename(unfinished, target);
     sync_to_disk(target);

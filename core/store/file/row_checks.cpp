@@ -145,11 +145,11 @@ std::vector<std::string> damage_of(SQLite::Statement& row, int at, const Checked
 
 std::vector<CheckedTable> checked_tables(SQLite::Database& database) {
   std::vector<CheckedTable> tables;
-  SQLite::Statement query(database,
-                          "SELECT t.name, c.name, c.pk FROM sqlite_schema t JOIN pragma_table_info(t.name) c "
-                          "WHERE t.type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) WHERE name = ?) "
-                          "ORDER BY t.name, c.cid");
-  query.bind(1, checks_column);
+  auto query =
+      prepare(database,
+              "SELECT t.name, c.name, c.pk FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = "
+              "'table' AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) WHERE name = ?) ORDER BY t.name, c.cid",
+              checks_column);
   while (query.executeStep()) {
     const std::string table = query.getColumn(0);
     const std::string column = query.getColumn(1);
@@ -179,10 +179,10 @@ void maintain_checks(SQLite::Database& database) {
 void add_missing_checks(SQLite::Database& database) {
   add_check_function(database);
   for (const CheckedTable& table : checked_tables(database)) {
-    SQLite::Statement add(database, fmt::format("UPDATE {} SET checks = {} WHERE checks IS NULL OR length(checks) < ?",
-                                                table.name, call(table, "checks", "")));
-    add.bind(1, static_cast<std::int64_t>(table.columns.size() * check_size));
-    execute(add);
+    execute(database,
+            fmt::format("UPDATE {} SET checks = {} WHERE checks IS NULL OR length(checks) < ?", table.name,
+                        call(table, "checks", "")),
+            static_cast<std::int64_t>(table.columns.size() * check_size));
   }
 }
 
