@@ -3,27 +3,20 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <map>
 #include <queue>
 
 namespace batchscope::store::detail {
 
 std::vector<StoredFrame> frames_of(SQLite::Database& database, std::int64_t run) {
-  std::map<std::int64_t, StoredFrame> frames; // in the order of their creation
-  for (SeriesRow& series : read_series_rows(database, run)) {
-    StoredFrame& frame = frames[series.frame];
-    frame.points = std::max(frame.points, series.summary.count);
-    frame.series.push_back(std::move(series));
-  }
   const auto& known = telemetry::step_series();
   std::vector<StoredFrame> all;
-  for (auto& [id, frame] : frames) {
-    std::sort(frame.series.begin(), frame.series.end(),
-              [](const auto& a, const auto& b) { return a.position < b.position; });
-    for (const SeriesRow& series : frame.series)
+  for (auto& [id, rows] : series_by_frame(database, run)) {
+    StoredFrame& frame = all.emplace_back(StoredFrame{.series = std::move(rows), .index = {}});
+    for (const SeriesRow& series : frame.series) {
+      frame.points = std::max(frame.points, series.summary.count);
       frame.index.push_back(
           static_cast<std::size_t>(std::find(known.begin(), known.end(), series.name) - known.begin()));
-    all.push_back(std::move(frame));
+    }
   }
   return all;
 }

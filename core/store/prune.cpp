@@ -16,24 +16,20 @@ std::uint64_t size(SQLite::Database& database, const char* text, std::int64_t id
   return static_cast<std::uint64_t>(find_integer(database, text, id).value_or(0));
 }
 
-/// The series of a frame in the order of their positions, and which of them go.
+/// The series of a frame in the order of their positions: those that stay, and those that go.
 struct FrameSeries {
-  std::vector<SeriesRow> all;
+  std::vector<SeriesRow> kept;
   std::vector<SeriesRow> removed;
 };
 
 std::map<std::int64_t, FrameSeries> frames_of(SQLite::Database& database, std::int64_t run,
                                               const std::vector<std::string>& keep) {
   std::map<std::int64_t, FrameSeries> frames;
-  for (const SeriesRow& series : read_series_rows(database, run)) {
-    FrameSeries& frame = frames[series.frame];
-    frame.all.push_back(series);
-    if (std::find(keep.begin(), keep.end(), series.name) == keep.end())
-      frame.removed.push_back(series);
-  }
-  for (auto& [id, frame] : frames)
-    std::sort(frame.all.begin(), frame.all.end(),
-              [](const SeriesRow& a, const SeriesRow& b) { return a.position < b.position; });
+  for (const auto& [id, rows] : series_by_frame(database, run))
+    for (const SeriesRow& series : rows) {
+      const bool stays = std::find(keep.begin(), keep.end(), series.name) != keep.end();
+      (stays ? frames[id].kept : frames[id].removed).push_back(series);
+    }
   return frames;
 }
 
@@ -65,11 +61,7 @@ void remove_part(SQLite::Database& database, std::int64_t id, const FrameSeries&
   for (const SeriesRow& series : frame.removed)
     execute(database, "DELETE FROM series WHERE id = ?", series.id);
   std::vector<std::size_t> kept;
-  for (const SeriesRow& series : frame.all) {
-    const bool gone = std::any_of(frame.removed.begin(), frame.removed.end(),
-                                  [&](const SeriesRow& removed) { return removed.id == series.id; });
-    if (gone)
-      continue;
+  for (const SeriesRow& series : frame.kept) {
     execute(database, "UPDATE series SET position = ? WHERE id = ?", static_cast<std::int64_t>(kept.size()), series.id);
     kept.push_back(series.position);
   }
@@ -92,8 +84,8 @@ RunReader::Prunable prunable(SQLite::Database& database, const std::vector<std::
       for (const SeriesRow& series : frame.removed)
         found.bytes +=
             size(database, "SELECT coalesce(sum(length(data)), 0) FROM value_chunk WHERE series = ?", series.id) +
-            unsealed / frame.all.size();
-      if (frame.removed.size() == frame.all.size())
+            unsealed / (frame.kept.size() + frame.removed.size());
+      if (frame.kept.empty())
         found.bytes += size(database, "SELECT coalesce(sum(length(data)), 0) FROM step_chunk WHERE frame = ?", id);
     }
     if (found.series > before)
@@ -109,7 +101,7 @@ std::int64_t prune_run(SQLite::Database& database, std::int64_t run, const std::
   std::int64_t removed = 0;
   for (const auto& [id, frame] : frames_of(database, run, keep)) {
     removed += static_cast<std::int64_t>(frame.removed.size());
-    if (frame.removed.size() == frame.all.size())
+    if (frame.kept.empty())
       execute(database, "DELETE FROM frame WHERE id = ?", id); // with its series and chunks
     else if (!frame.removed.empty())
       remove_part(database, id, frame);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -137,16 +136,10 @@ private:
 };
 
 std::vector<std::unique_ptr<FrameBuffer>> cut_frames(SQLite::Database& database, const ResumedRun& resumed) {
-  std::map<std::int64_t, std::vector<SeriesRow>> rows; // by frame, in the order of their creation
-  for (SeriesRow& series : read_series_rows(database, resumed.run))
-    rows[series.frame].push_back(std::move(series));
   std::vector<std::unique_ptr<FrameBuffer>> frames;
-  for (auto& [id, series] : rows) {
-    std::sort(series.begin(), series.end(),
-              [](const SeriesRow& a, const SeriesRow& b) { return a.position < b.position; });
+  for (auto& [id, series] : series_by_frame(database, resumed.run))
     if (auto frame = CutFrame(database, std::move(series), resumed.steps).read())
       frames.push_back(std::move(frame));
-  }
   return frames;
 }
 

@@ -32,10 +32,7 @@ private:
 };
 
 std::vector<std::int64_t> changed_since(SQLite::Database& database, std::int64_t change) {
-  std::vector<std::int64_t> ids;
-  auto query = prepare(database, "SELECT id FROM run INDEXED BY run_changed WHERE changed > ?", change);
-  while (query.executeStep())
-    ids.push_back(query.getColumn(0).getInt64());
+  auto ids = find_integers(database, "SELECT id FROM run INDEXED BY run_changed WHERE changed > ?", change);
   std::sort(ids.begin(), ids.end());
   return ids;
 }

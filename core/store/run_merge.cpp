@@ -99,11 +99,7 @@ private:
   }
 
   void copy_searches() {
-    std::vector<std::int64_t> ids;
-    SQLite::Statement query(database_, "SELECT id FROM old.search ORDER BY id");
-    while (query.executeStep())
-      ids.push_back(query.getColumn(0).getInt64());
-    for (const std::int64_t id : ids)
+    for (const std::int64_t id : find_integers(database_, "SELECT id FROM old.search ORDER BY id"))
       searches_[id] = copy_row("search", "created, spec, result", id);
   }
 
@@ -221,11 +217,7 @@ private:
   }
 
   std::vector<std::int64_t> ids_of(const char* table, const char* parent, std::int64_t id) {
-    std::vector<std::int64_t> ids;
-    auto query = prepare(database_, fmt::format("SELECT id FROM old.{} WHERE {} = ? ORDER BY id", table, parent), id);
-    while (query.executeStep())
-      ids.push_back(query.getColumn(0).getInt64());
-    return ids;
+    return find_integers(database_, fmt::format("SELECT id FROM old.{} WHERE {} = ? ORDER BY id", table, parent), id);
   }
 
   template <typename... Values> std::int64_t insert_row(const std::string& text, const Values&... values) {

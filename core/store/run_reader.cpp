@@ -256,12 +256,8 @@ std::vector<Point> RunReader::series(std::int64_t id, const std::string& name) c
 std::vector<std::int64_t> RunReader::runs_of_sweep(std::int64_t sweep) const {
   sweep_json(sweep);
   return impl_->read([&] {
-    std::vector<std::int64_t> runs;
-    auto query =
-        detail::prepare(impl_->database(), "SELECT id FROM run WHERE sweep = ? AND deleted IS NULL ORDER BY id", sweep);
-    while (query.executeStep())
-      runs.push_back(query.getColumn(0).getInt64());
-    return runs;
+    return detail::find_integers(impl_->database(),
+                                 "SELECT id FROM run WHERE sweep = ? AND deleted IS NULL ORDER BY id", sweep);
   });
 }
 

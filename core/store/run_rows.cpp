@@ -26,9 +26,8 @@ int outcome_column_count() {
   return static_cast<int>(telemetry::outcome_fields().size());
 }
 
-/// Binds ?1, ?2, ... in the order of outcome_columns(); returns the next index.
-int bind_outcome(SQLite::Statement& statement, const RunOutcome& outcome) {
-  int index = 1;
+/// Binds the parameters from `index` on, in the order of outcome_columns().
+void bind_outcome(SQLite::Statement& statement, int index, const RunOutcome& outcome) {
   for (const OutcomeField& field : telemetry::outcome_fields()) {
     if (field.text)
       statement.bind(index, field.text(outcome));
@@ -38,7 +37,6 @@ int bind_outcome(SQLite::Statement& statement, const RunOutcome& outcome) {
       bind_value(statement, index, field.zero_is_unknown ? field.real(outcome).value_or(0) : field.real(outcome));
     ++index;
   }
-  return index;
 }
 
 /// Reads outcome_columns() from the columns `first` and following.
@@ -56,10 +54,11 @@ RunOutcome read_outcome(SQLite::Statement& query, int first) {
   return outcome;
 }
 
-std::string placeholders(int first, int count) {
-  std::string text;
-  for (int index = first; index < first + count; ++index)
-    text += fmt::format("{}?{}", text.empty() ? "" : ", ", index);
+/// These parameters in a statement.
+std::string outcome_parameters(int first) {
+  std::string text = fmt::format("?{}", first);
+  for (int index = first + 1; index < first + outcome_column_count(); ++index)
+    text += fmt::format(", ?{}", index);
   return text;
 }
 
@@ -135,26 +134,17 @@ std::int64_t insert_run(SQLite::Database& database, const NewRun& run, const std
                         std::optional<std::int64_t> process) {
   if (run.sweep && !find_integer(database, "SELECT 1 FROM sweep WHERE id = ?", *run.sweep))
     throw input_error(fmt::format("there is no sweep {} to add a run to", *run.sweep));
-  constexpr int others = 9;
-  SQLite::Statement insert(
+  const auto settings_key = run.settings_key.empty() ? std::nullopt : std::optional(run.settings_key);
+  auto insert = prepare(
       database,
-      fmt::format("INSERT INTO run ({}, uid, name, process, sweep, started, spec, start, environment, settings_key) "
-                  "VALUES ({})",
-                  outcome_columns(), placeholders(1, outcome_column_count() + others)));
+      fmt::format("INSERT INTO run (uid, name, process, sweep, started, spec, start, environment, settings_key, {}) "
+                  "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, {})",
+                  outcome_columns(), outcome_parameters(10)),
+      uid, run.name, process, run.sweep, utc_now(), run.spec_json, run.start_json, run.environment_json, settings_key);
   RunOutcome nothing_yet;
   nothing_yet.status = run.status;
   nothing_yet.batch = run.batch;
-  const int next = bind_outcome(insert, nothing_yet);
-  insert.bind(next, uid);
-  insert.bind(next + 1, run.name);
-  bind_value(insert, next + 2, process);
-  bind_value(insert, next + 3, run.sweep);
-  insert.bind(next + 4, utc_now());
-  insert.bind(next + 5, run.spec_json);
-  insert.bind(next + 6, run.start_json);
-  insert.bind(next + 7, run.environment_json);
-  if (!run.settings_key.empty())
-    insert.bind(next + 8, run.settings_key);
+  bind_outcome(insert, 10, nothing_yet);
   execute(insert);
   return database.getLastInsertRowid();
 }
@@ -189,12 +179,8 @@ std::string run_query(const std::string& condition, const std::string& more) {
 }
 
 std::vector<std::int64_t> waiting_runs(SQLite::Database& database, std::int64_t sweep) {
-  auto query =
-      prepare(database, fmt::format("SELECT id FROM run WHERE sweep = ? AND {} {}", run_waits, waiting_order), sweep);
-  std::vector<std::int64_t> runs;
-  while (query.executeStep())
-    runs.push_back(query.getColumn(0).getInt64());
-  return runs;
+  return find_integers(database, fmt::format("SELECT id FROM run WHERE sweep = ? AND {} {}", run_waits, waiting_order),
+                       sweep);
 }
 
 RunRow read_run(SQLite::Statement& query) {
@@ -219,9 +205,8 @@ std::optional<RunRow> find_run(SQLite::Database& database, std::int64_t id) {
 }
 
 RunUpdate::RunUpdate(SQLite::Database& database)
-    : statement_(database, fmt::format("UPDATE run SET ({}, process) = ({}, iif(?{}, NULL, process)) WHERE id = ?{}",
-                                       outcome_columns(), placeholders(1, outcome_column_count()),
-                                       outcome_column_count() + 1, outcome_column_count() + 2)) {}
+    : statement_(database, fmt::format("UPDATE run SET (process, {}) = (iif(?1, NULL, process), {}) WHERE id = ?2",
+                                       outcome_columns(), outcome_parameters(3))) {}
 
 void RunUpdate::progress(std::int64_t id, const RunOutcome& outcome) {
   update(id, outcome, false);
@@ -232,9 +217,8 @@ void RunUpdate::close(std::int64_t id, const RunOutcome& outcome) {
 }
 
 void RunUpdate::update(std::int64_t id, const RunOutcome& outcome, bool closing) {
-  const int next = bind_outcome(statement_, outcome);
-  statement_.bind(next, closing ? 1 : 0);
-  statement_.bind(next + 1, id);
+  bind_values(statement_, closing ? 1 : 0, id);
+  bind_outcome(statement_, 3, outcome);
   execute(statement_);
 }
 

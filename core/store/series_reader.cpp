@@ -135,6 +135,16 @@ std::vector<SeriesRow> read_series_rows(SQLite::Database& database, std::optiona
   return rows;
 }
 
+std::map<std::int64_t, std::vector<SeriesRow>> series_by_frame(SQLite::Database& database, std::int64_t run) {
+  std::map<std::int64_t, std::vector<SeriesRow>> frames;
+  for (SeriesRow& series : read_series_rows(database, run))
+    frames[series.frame].push_back(std::move(series));
+  for (auto& [id, series] : frames)
+    std::sort(series.begin(), series.end(),
+              [](const SeriesRow& a, const SeriesRow& b) { return a.position < b.position; });
+  return frames;
+}
+
 void visit_points(SQLite::Database& database, const SeriesRow& series, const Complaint& complain,
                   const PointVisitor& visit) {
   const std::int64_t sealed = read_sealed(database, series, complain, visit);

@@ -84,14 +84,10 @@ std::vector<std::pair<std::int64_t, std::int64_t>> numbers(const std::vector<det
 /// The ledger takes part, so that a loss of the runs is noticed.
 void append_to_ledger(SQLite::Database& database, const fs::path& file, const detail::MergedRuns& merged) {
   std::vector<detail::Ledger::Run> lines;
-  SQLite::Statement points(database, "SELECT coalesce(sum(n), 0) FROM series WHERE run = ?");
   for (const auto* runs : {&merged.added, &merged.completed})
-    for (const auto& run : *runs) {
-      points.bind(1, run.now);
-      points.executeStep();
-      lines.push_back({run.uid, run.now, points.getColumn(0).getInt64()});
-      points.reset();
-    }
+    for (const auto& run : *runs)
+      lines.push_back({run.uid, run.now,
+                       detail::find_integer(database, "SELECT sum(n) FROM series WHERE run = ?", run.now).value_or(0)});
   const detail::Ledger ledger(file, database.execAndGet("SELECT uid FROM identity").getString());
   if (ledger.exists())
     ledger.stored(lines);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ struct SeriesRow {
 
 /// All series, or those of one run, in the order of their creation.
 std::vector<SeriesRow> read_series_rows(SQLite::Database& database, std::optional<std::int64_t> run);
+/// The series of a run by the numbers of their frames, each frame's in the order of their positions.
+std::map<std::int64_t, std::vector<SeriesRow>> series_by_frame(SQLite::Database& database, std::int64_t run);
 
 /// The steps of a row of step_chunk, selected as n, first_step, last_step, crc, data from column `at` on; nothing if
 /// the row is damaged.

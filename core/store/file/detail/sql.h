@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
@@ -78,6 +79,16 @@ std::optional<std::int64_t> find_integer(const SQLite::Database& database, const
                                          const Values&... values) {
   SQLite::Statement query = prepare(database, text, values...);
   return query.executeStep() ? optional_integer(query.getColumn(0)) : std::nullopt;
+}
+/// The integers in the first column of all rows of a query.
+template <typename... Values>
+std::vector<std::int64_t> find_integers(const SQLite::Database& database, const std::string& text,
+                                        const Values&... values) {
+  SQLite::Statement query = prepare(database, text, values...);
+  std::vector<std::int64_t> found;
+  while (query.executeStep())
+    found.push_back(query.getColumn(0).getInt64());
+  return found;
 }
 
 } // namespace batchscope::store::detail
