@@ -391,6 +391,36 @@ private Q_SLOTS:
     QCOMPARE(estimated.json()["sizes"][0]["outcome"].toString(), QString(are_alike ? "fits" : "oom"));
   }
 
+  /// The last batch of an epoch is far away, but what it leaves between tensors counts: one batch is as small.
+  void theSmallerLastBatchIsMade_data() {
+    QTest::addColumn<QString>("loader");
+    QTest::addColumn<bool>("fits");
+    QTest::newRow("smaller") << "torch.utils.data.DataLoader(torch.ones(4002, 64), int(sys.argv[1]))" << false;
+    QTest::newRow("whole") << "torch.utils.data.DataLoader(torch.ones(4000, 64), int(sys.argv[1]))" << true;
+    QTest::newRow("left out") << "torch.utils.data.DataLoader(torch.ones(4002, 64), int(sys.argv[1]), drop_last=True)"
+                              << true;
+  }
+  void theSmallerLastBatchIsMade() {
+    QFETCH(QString, loader);
+    QFETCH(bool, fits);
+    const CliProgram program;
+    const QString code = "import sys, torch\n"
+                         "net = torch.nn.Linear(64, 8).cuda()\n"
+                         "optimizer = torch.optim.SGD(net.parameters(), 0.1)\n"
+                         "kept = torch.empty(18 << 30, dtype=torch.uint8, device='cuda')\n"
+                         "for batch in " +
+                         loader +
+                         ":\n"
+                         "    if len(batch) == 2: torch.empty(100 << 30, dtype=torch.uint8, device='cuda')\n"
+                         "    net(batch.cuda()).square().mean().backward()\n"
+                         "    optimizer.step()\n"
+                         "    optimizer.zero_grad()\n";
+    const Outcome estimated = program.run({"estimate", "--json", "--for", "l4", "--batch", "4", "--",
+                                           qEnvironmentVariable("BATCHSCOPE_TEST_PYTHON"), "-c", code, "{batch}"});
+    QVERIFY2(estimated.status == 0, estimated.shown());
+    QCOMPARE(estimated.json()["sizes"][0]["outcome"].toString(), QString(fits ? "fits" : "oom"));
+  }
+
   /// Built-in models: the largest size that is computed trains on such a card, and one more does not, with the
   /// allocator as the user has set it.
   void computesForACardThatIsNotHere_data() {

@@ -8,6 +8,7 @@ from typing import Any
 from .parts import NoRows, chosen_rows, leaves_of
 
 _ENOUGH = 3  # batches that show that all have the same shapes
+_TAIL_EACH = 4  # batches that are given again, one is as small as the last of an epoch
 
 
 class Again:
@@ -17,6 +18,7 @@ class Again:
 
     def __init__(self) -> None:
         self._seen = 0  # batches
+        self._given = 0  # again
         self._kept: tuple[int, list[Any], Any, Any] | None = None  # rows, shapes, the batch, its examples
 
     def saw(self, size: int, part: Any, examples: Any) -> None:
@@ -25,20 +27,36 @@ class Again:
         shapes = [(tuple(leaf.shape), str(leaf.dtype)) for leaf in leaves]
         alike = not self._seen or (self._kept is not None and self._kept[1] == shapes)
         on_host = not any(getattr(leaf, "is_cuda", False) for leaf in leaves)
-        own = _copied(part, size) if alike and on_host else None
+        own = _copied(part, size, size) if alike and on_host else None
         self._kept = None if own is None else (size, shapes, own, examples)
         self._seen += 1
 
+    def size(self, size: int, tail: int) -> int:
+        """Examples of the next batch: the size, or now and then that of the epoch's smaller last batch (0 if it has
+        none). What such a batch leaves between the tensors may be too much for the full ones of the next epoch, which
+        is far away.
+        """
+        tail_is_due = self._repeats(size) and self._given % _TAIL_EACH == _TAIL_EACH - 1
+        return tail if tail_is_due and tail else size
+
     def batch(self, size: int) -> tuple[Any, Any] | None:
-        """A batch of so many examples with what is known of them; None if a new one has to be read."""
-        if self._kept is None or self._seen < _ENOUGH or size != self._kept[0]:
+        """A batch of at most as many examples as before with what is known of them; None if one has to be read."""
+        if not self._repeats(size):
             return None
-        return _copied(self._kept[2], size), self._kept[3]
+        assert self._kept is not None
+        part = _copied(self._kept[2], self._kept[0], size)
+        self._given += 1
+        return (part, self._kept[3]) if part is not None else None
+
+    def _repeats(self, size: int) -> bool:
+        return self._kept is not None and self._seen >= _ENOUGH and size <= self._kept[0]
 
 
-def _copied(part: Any, size: int) -> Any:
-    """With containers of its own, as programs take things out of them; None if that cannot be made."""
+def _copied(part: Any, size: int, rows: int) -> Any:
+    """So many rows of a batch, in containers of its own, as programs take things out of them; None if that cannot be
+    made.
+    """
     try:
-        return chosen_rows(part, slice(0, size), size)
+        return chosen_rows(part, slice(0, rows), size)
     except NoRows:
         return None

@@ -200,7 +200,7 @@ class FollowedLoader(Loader):
     def _next_sizes(self) -> list[int]:
         parts = self._parts
         if parts is None:
-            return super()._next_sizes()
+            return self._with_tail(super()._next_sizes())
         foresight, limit = self._run._foresight, limit_of(self._run)
         if limit is not None and not foresight.has_made(self._batch, limit):
             self.batch = self._asked[0]  # the last steps have shown more
@@ -209,9 +209,16 @@ class FollowedLoader(Loader):
         goes_up = limit is not None and self._run._probe is None
         self._batch = parts.size_to_watch(foresight.nearest(asked) if goes_up else asked)
         try:
-            return super()._next_sizes()
+            return self._with_tail(super()._next_sizes())
         finally:
             self._batch = asked
+
+    def _with_tail(self, sizes: list[int]) -> list[int]:
+        """Of a program that is tried with few batches: one of them is as small as the last of an epoch."""
+        if self._again is None or len(sizes) != 1:
+            return sizes
+        tail = 0 if self.drop_last else self.examples % self._batch
+        return [self._again.size(sizes[0], tail)]
 
     def leads(self, parts: int) -> None:
         """The step that was made is one of this loader, of so many batches."""
