@@ -1,15 +1,9 @@
 #include "ui/widgets/file_dialog.h"
 
-#include <QAbstractItemView>
-#include <QAction>
-#include <QApplication>
 #include <QFileDialog>
-#include <QFileIconProvider>
 #include <QFileInfo>
 #include <QLineEdit>
-#include <QMimeDatabase>
 #include <QRegularExpression>
-#include <QShortcut>
 
 #include "ui/theme/theme.h"
 
@@ -19,68 +13,12 @@ namespace {
 
 constexpr int longest_name = 80; // characters, at most 240 bytes
 
-/// Determines icon and type from a file's name, without opening the file.
-class NameIcons : public QFileIconProvider {
-public:
-  QIcon icon(IconType type) const override { return QFileIconProvider::icon(type); }
-  QIcon icon(const QFileInfo& file) const override {
-    if (file.isRoot())
-      return icon(Drive);
-    if (file.isDir())
-      return icon(Folder);
-    return QIcon::fromTheme(type_of(file).iconName(), icon(File));
-  }
-  QString type(const QFileInfo& file) const override {
-    if (file.isDir())
-      return QFileDialog::tr("Folder");
-    const QMimeType type = type_of(file);
-    return type.isDefault() ? QFileDialog::tr("File") : type.comment();
-  }
-
-private:
-  static QMimeType type_of(const QFileInfo& file) {
-    return QMimeDatabase().mimeTypeForFile(file.fileName(), QMimeDatabase::MatchExtension);
-  }
-};
-
-/// A base class, so that the icons outlive the dialog whose model uses them.
-struct OwnIcons {
-  NameIcons icons;
-};
-
-class FileDialog : private OwnIcons, public QFileDialog {
-public:
-  FileDialog(QWidget* parent, const QString& title) : QFileDialog(parent, title) {
-    // Before any event: the model requests the first icon in one.
-    setIconProvider(&icons);
-    setAttribute(Qt::WA_DeleteOnClose);
-  }
-};
-
 QFileDialog* make_dialog(QWidget* parent, const QString& title, const QStringList& filters) {
-  // Before the dialog is created, which immediately requests the desktop's dialog.
-  QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
-  auto* dialog = new FileDialog(parent, title);
+  auto* dialog = new QFileDialog(parent, title);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setNameFilters(filters);
   dialog->resize(Theme::lines(50), Theme::lines(30));
   return dialog;
-}
-
-/// Allows only creating folders: Qt may open a file to copy it when it is moved.
-void keep_files(QFileDialog& dialog) {
-  for (const char* name : {"listView", "treeView"}) {
-    auto* view = dialog.findChild<QAbstractItemView*>(QLatin1String(name));
-    if (view == nullptr)
-      continue;
-    view->setDragDropMode(QAbstractItemView::NoDragDrop);
-    view->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    for (auto* shortcut : view->findChildren<QShortcut*>())
-      shortcut->setEnabled(false); // Delete
-  }
-  for (const char* name : {"qt_rename_action", "qt_delete_action"}) {
-    if (auto* action = dialog.findChild<QAction*>(QLatin1String(name)))
-      action->setVisible(false);
-  }
 }
 
 /// The ending of `Tables (*.csv)`; empty if there is none, or more than one.
@@ -89,7 +27,7 @@ QString ending_of(const QString& filter) {
   return one.match(filter).captured(1);
 }
 
-/// Gives the entered name the ending of the selected filter.
+/// Gives the entered name the ending of the selected filter; a desktop's own dialog does that itself.
 void follow_filter(QFileDialog& dialog, const QString& filter) {
   const QString ending = ending_of(filter);
   if (ending.isEmpty())
@@ -112,7 +50,6 @@ QFileDialog* open_file_dialog(QWidget* parent, const QString& title, const QStri
 QFileDialog* save_file_dialog(QWidget* parent, const QString& title, const QStringList& filters, const QString& name) {
   QFileDialog* dialog = make_dialog(parent, title, filters);
   dialog->setAcceptMode(QFileDialog::AcceptSave);
-  keep_files(*dialog);
   QObject::connect(dialog, &QFileDialog::filterSelected, dialog,
                    [dialog](const QString& filter) { follow_filter(*dialog, filter); });
   dialog->setDefaultSuffix(ending_of(filters.value(0)));

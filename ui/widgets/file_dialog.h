@@ -6,9 +6,9 @@
 class QFileDialog;
 class QWidget;
 
-// Creates all file dialogs of the program. Qt's own and those of desktops (GTK, KDE) detect file types by opening the
-// files of a folder; if one is the run database, closing it drops SQLite's locks on it (see core/base/open_database.h).
-// These dialogs are Qt's, but detect types by file name, and cannot move, rename or delete files. UI thread.
+// Creates all file dialogs of the program: those of the desktop where it has some, else Qt's. Both open files of the
+// folder that they show to find out their types, which does no harm to a run database that this process has open (see
+// core/store/file/detail/system_calls.h). UI thread.
 namespace batchscope::ui {
 
 /// For an existing file, or for any name. Deletes itself when closed; filters have Qt's format.
