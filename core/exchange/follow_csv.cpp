@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/json.h"
+#include "core/base/json_fields.h"
 #include "core/exchange/detail/csv_table.h"
 #include "core/exchange/detail/imported_run.h"
 
@@ -45,6 +45,16 @@ struct Place {
   std::vector<std::string> header; ///< the last one; empty in positions of earlier versions: the first line
   std::int64_t modified = 0;       ///< when the file was written last
 };
+
+template <typename Io> void fields(Io& io, typename Io::template Of<Place>& place) {
+  io.required("bytes", place.bytes);
+  io.required("lines", place.lines);
+  io.required("rows", place.rows);
+  io.required("before", place.before);
+  io.required("first_row", place.first_row);
+  io.required("modified", place.modified);
+  io("header", place.header);
+}
 
 class TableFollower {
 public:
@@ -168,12 +178,8 @@ public:
 
   Json position() const override {
     Json json = Json::object();
-    for (const auto& [file, table] : tables_) {
-      const Place& place = table.place();
-      json[file] = {{"bytes", place.bytes},   {"lines", place.lines},         {"rows", place.rows},
-                    {"before", place.before}, {"first_row", place.first_row}, {"modified", place.modified},
-                    {"header", place.header}};
-    }
+    for (const auto& [file, table] : tables_)
+      json[file] = json_of_fields(table.place());
     return json;
   }
 
@@ -181,15 +187,8 @@ public:
     tables_.clear();
     for (const auto& [file, json] : position.items()) {
       try {
-        tables_.try_emplace(file, file,
-                            Place{.bytes = json.at("bytes").get<std::uint64_t>(),
-                                  .lines = json.at("lines").get<std::int64_t>(),
-                                  .rows = json.at("rows").get<std::int64_t>(),
-                                  .before = json.at("before").get<std::string>(),
-                                  .first_row = json.at("first_row").get<std::string>(),
-                                  .header = json.value("header", std::vector<std::string>{}),
-                                  .modified = json.at("modified").get<std::int64_t>()});
-      } catch (const Json::exception&) {
+        tables_.try_emplace(file, file, value_of_fields<Place>(json, JsonReader::Mistyped::refused));
+      } catch (const Error&) {
         continue; // no position of a table
       }
     }

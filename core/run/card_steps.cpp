@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "core/base/json_fields.h"
+
 namespace batchscope::run {
 
 namespace {
@@ -27,59 +29,65 @@ std::vector<telemetry::TraceEvent> events_of(const std::vector<std::uint64_t>& n
 
 } // namespace
 
+template <typename Io> void shape_fields(Io& io, typename Io::template Of<data::ExampleShape>& shape) {
+  auto input = static_cast<int>(shape.input), target = static_cast<int>(shape.target);
+  io.required("input", input);
+  io.required("target", target);
+  if constexpr (Io::reads) {
+    shape.input = static_cast<data::ExampleShape::Input>(input);
+    shape.target = static_cast<data::ExampleShape::Target>(target);
+  }
+  io.required("dimensions", shape.dimensions);
+  io.required("classes", shape.classes);
+  io.required("vocabulary", shape.vocabulary);
+  io.required("streams", shape.streams);
+}
+
+template <typename Io> void fields(Io& io, typename Io::template Of<CardQuestion>& question) {
+  std::string spec;
+  if constexpr (!Io::reads)
+    spec = to_json(question.spec);
+  io.json("spec", spec);
+  if constexpr (Io::reads)
+    question.spec = run_spec_from_json(spec);
+  shape_fields(io, question.shape);
+  io.required("examples", question.examples);
+  io.required("batch", question.batch);
+  io.required("budget_bytes", question.budget_bytes);
+}
+
+template <typename Io> void fields(Io& io, typename Io::template Of<CardSteps>& steps) {
+  io.required("fits", steps.fits);
+  io.required("reserved_bytes", steps.reserved_bytes);
+  io.required("allocated_bytes", steps.allocated_bytes);
+  io.required("parameters", steps.parameters);
+  io.required("batch", steps.trace.batch);
+  io.required("granularity", steps.trace.granularity);
+  io.required("start_bytes", steps.trace.start_bytes);
+  io.required("start_bytes_by", steps.trace.start_bytes_by);
+  io.required("peak_bytes", steps.trace.peak_bytes);
+  std::vector<std::uint64_t> events;
+  if constexpr (!Io::reads)
+    events = numbers_of(steps.trace.events);
+  io.required("events", events);
+  if constexpr (Io::reads)
+    steps.trace.events = events_of(events);
+}
+
 Json to_json(const CardQuestion& question) {
-  const data::ExampleShape& shape = question.shape;
-  return {{"spec", parse_json(to_json(question.spec))},
-          {"input", static_cast<int>(shape.input)},
-          {"target", static_cast<int>(shape.target)},
-          {"dimensions", shape.dimensions},
-          {"classes", shape.classes},
-          {"vocabulary", shape.vocabulary},
-          {"streams", shape.streams},
-          {"examples", question.examples},
-          {"batch", question.batch},
-          {"budget_bytes", question.budget_bytes}};
+  return json_of_fields(question);
 }
 
 CardQuestion card_question_from_json(const Json& json) {
-  return {.spec = run_spec_from_json(json_text(json.at("spec"))),
-          .shape = {.input = static_cast<data::ExampleShape::Input>(json.at("input").get<int>()),
-                    .target = static_cast<data::ExampleShape::Target>(json.at("target").get<int>()),
-                    .dimensions = json.at("dimensions").get<std::vector<std::int64_t>>(),
-                    .classes = json.at("classes").get<std::int64_t>(),
-                    .vocabulary = json.at("vocabulary").get<std::int64_t>(),
-                    .streams = json.at("streams").get<std::int64_t>()},
-          .examples = json.at("examples").get<std::int64_t>(),
-          .batch = json.at("batch").get<std::int64_t>(),
-          .budget_bytes = json.at("budget_bytes").get<std::uint64_t>()};
+  return value_of_fields<CardQuestion>(json, JsonReader::Mistyped::refused);
 }
 
 Json to_json(const CardSteps& steps) {
-  return {{"fits", steps.fits},
-          {"reserved_bytes", steps.reserved_bytes},
-          {"allocated_bytes", steps.allocated_bytes},
-          {"parameters", steps.parameters},
-          {"batch", steps.trace.batch},
-          {"granularity", steps.trace.granularity},
-          {"start_bytes", steps.trace.start_bytes},
-          {"start_bytes_by", steps.trace.start_bytes_by},
-          {"peak_bytes", steps.trace.peak_bytes},
-          {"events", numbers_of(steps.trace.events)}};
+  return json_of_fields(steps);
 }
 
 CardSteps card_steps_from_json(const Json& json) {
-  CardSteps steps{.fits = json.at("fits").get<bool>(),
-                  .reserved_bytes = json.at("reserved_bytes").get<std::uint64_t>(),
-                  .allocated_bytes = json.at("allocated_bytes").get<std::uint64_t>(),
-                  .parameters = json.at("parameters").get<std::int64_t>(),
-                  .trace = {}};
-  steps.trace.batch = json.at("batch").get<std::int64_t>();
-  steps.trace.granularity = json.at("granularity").get<std::uint64_t>();
-  steps.trace.start_bytes = json.at("start_bytes").get<std::uint64_t>();
-  json.at("start_bytes_by").get_to(steps.trace.start_bytes_by);
-  steps.trace.peak_bytes = json.at("peak_bytes").get<std::uint64_t>();
-  steps.trace.events = events_of(json.at("events").get<std::vector<std::uint64_t>>());
-  return steps;
+  return value_of_fields<CardSteps>(json, JsonReader::Mistyped::refused);
 }
 
 } // namespace batchscope::run

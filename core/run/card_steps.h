@@ -32,7 +32,7 @@ struct CardSteps {
   }
 };
 
-// For a process of its own: app/card/main.cpp. Reading throws Error (input) or Json::exception.
+// For a process of its own: app/card/main.cpp. Reading throws Error (input).
 Json to_json(const CardQuestion& question);
 CardQuestion card_question_from_json(const Json& json);
 Json to_json(const CardSteps& steps);

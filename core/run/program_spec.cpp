@@ -3,16 +3,30 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/base/error.h"
+#include "core/base/json_fields.h"
 #include "core/base/text.h"
 #include "core/run/detail/later_fields.h"
 
 namespace batchscope::run {
+
+template <typename Io> void fields(Io& io, typename Io::template Of<ProgramSpec>& program) {
+  io("command", program.command);
+  io("folder", program.folder);
+  io("set", program.set);
+  io("attach", program.attach);
+  io.object("metrics", program.metrics, &Metric::name, &Metric::pattern);
+  io("reads", program.reads);
+  io("probe_steps", program.probe_steps);
+  io("probe_seconds", program.probe_seconds);
+  io("grace", program.grace);
+  io.sparse("seeded", program.seeded);
+}
 
 namespace {
 
@@ -37,82 +51,15 @@ void check_metric(const Metric& metric) {
                                   in_quotes(fmt::format("{}={}", metric.name, metric.pattern))));
 }
 
-Error wrong_program_field(const std::string& name, const Json& given, const char* accepted) {
-  return input_error(fmt::format("field \"program.{}\": {} is not accepted; accepted: {}", name,
-                                 shortened(json_text(given)), accepted));
-}
-
-std::vector<std::string> texts_from(const std::string& name, const Json& json) {
-  const bool valid =
-      json.is_array() && std::all_of(json.begin(), json.end(), [](const Json& item) { return item.is_string(); });
-  if (!valid)
-    throw wrong_program_field(name, json, "a list of strings");
-  return json.get<std::vector<std::string>>();
-}
-
-std::map<std::string, std::string> named_texts_from(const std::string& name, const Json& json) {
-  const bool valid =
-      json.is_object() && std::all_of(json.begin(), json.end(), [](const Json& item) { return item.is_string(); });
-  if (!valid)
-    throw wrong_program_field(name, json, "an object of strings");
-  std::map<std::string, std::string> texts;
-  for (const auto& [key, value] : json.items())
-    texts[key] = value.get<std::string>();
-  return texts;
-}
-
-double number_from(const std::string& name, const Json& json) {
-  if (!json.is_number())
-    throw wrong_program_field(name, json, "a number");
-  return json.get<double>();
-}
-
-/// False for a field that is not known.
-bool set_program_field(ProgramSpec& program, const std::string& name, const Json& json) {
-  if (name == "command") {
-    program.command = texts_from(name, json);
-  } else if (name == "folder") {
-    if (!json.is_string())
-      throw wrong_program_field(name, json, "a string");
-    program.folder = json.get<std::string>();
-  } else if (name == "set") {
-    program.set = named_texts_from(name, json);
-  } else if (name == "attach") {
-    if (!json.is_boolean())
-      throw wrong_program_field(name, json, "true or false");
-    program.attach = json.get<bool>();
-  } else if (name == "seeded") {
-    if (!json.is_boolean())
-      throw wrong_program_field(name, json, "true or false");
-    program.seeded = json.get<bool>();
-  } else if (name == "metrics") {
-    for (const auto& [series, pattern] : named_texts_from(name, json))
-      program.metrics.push_back({series, pattern});
-  } else if (name == "reads") {
-    program.reads = texts_from(name, json);
-  } else if (name == "probe_steps") {
-    if (!json.is_number_integer())
-      throw wrong_program_field(name, json, "a whole number");
-    program.probe_steps = json.get<std::int64_t>();
-  } else if (name == "probe_seconds") {
-    program.probe_seconds = number_from(name, json);
-  } else if (name == "grace") {
-    program.grace = number_from(name, json);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-ProgramSpec program_from(const Json& json, const std::function<void(const std::string&, const Json&)>& unknown) {
+/// The spec, and what only a later version knows of it.
+std::pair<ProgramSpec, Json> program_from(const Json& json) {
   if (!json.is_object())
     throw input_error(
         fmt::format("field \"program\": {} is not accepted; accepted: an object", shortened(json_text(json))));
   ProgramSpec program;
-  for (const auto& [name, value] : json.items())
-    if (!set_program_field(program, name, value))
-      unknown(name, value);
-  return program;
+  JsonReader reader(json, JsonReader::Mistyped::refused, "program");
+  fields(reader, program);
+  return {std::move(program), reader.rest()};
 }
 
 } // namespace
@@ -141,43 +88,26 @@ void check(const ProgramSpec& program) {
 }
 
 Json to_json(const ProgramSpec& program) {
-  Json set = Json::object();
-  for (const auto& [name, text] : program.set)
-    set[name] = text;
-  Json metrics = Json::object();
-  for (const Metric& metric : program.metrics)
-    metrics[metric.name] = metric.pattern;
-  Json json{{"command", program.command},
-            {"folder", program.folder},
-            {"set", set},
-            {"attach", program.attach},
-            {"metrics", metrics},
-            {"reads", program.reads},
-            {"probe_steps", program.probe_steps},
-            {"probe_seconds", program.probe_seconds},
-            {"grace", program.grace}};
-  if (program.seeded)
-    json["seeded"] = true;
+  Json json = json_of_fields(program);
   add_later(program.later_json, json);
   return json;
 }
 
 ProgramSpec program_spec_from_json(const Json& json) {
-  return program_from(json, [](const std::string& name, const Json& /*value*/) {
+  auto [program, unknown] = program_from(json);
+  if (!unknown.empty())
     throw input_error(
         fmt::format("unknown field {} of a program; accepted: command, folder, set, attach, seeded, metrics, "
                     "reads, probe_steps, probe_seconds, grace",
-                    in_quotes(name)));
-  });
+                    in_quotes(unknown.items().begin().key())));
+  return std::move(program);
 }
 
 ProgramSpec stored_program_from_json(const Json& json) {
-  Json later = Json::object();
-  ProgramSpec program =
-      program_from(json, [&later](const std::string& name, const Json& value) { later[name] = value; });
+  auto [program, later] = program_from(json);
   if (!later.empty())
     program.later_json = json_text(later);
-  return program;
+  return std::move(program);
 }
 
 std::string program_name(const ProgramSpec& program) {

@@ -1,40 +1,42 @@
 #include "core/schedule/detail/course_json.h"
 
-#include <array>
-#include <utility>
-
+#include "core/base/json_fields.h"
 #include "core/schedule/edited.h"
+
+namespace batchscope::schedule {
+
+template <typename Io> void fields(Io& io, typename Io::template Of<ScheduleState>& state) {
+  io("step", state.step);
+  io("batch", state.batch);
+  io("epoch_index", state.epoch_index);
+  io("examples_seen", state.examples_seen);
+  io("tokens_seen", state.tokens_seen);
+  io("examples", state.examples);
+  io("max_batch", state.max_batch);
+  io("batches_in_step", state.batches_in_step);
+  io("epoch", state.epoch);
+  io("coverage", state.coverage);
+  io("epochs_passed", state.epochs_passed);
+  io("progress", state.progress);
+  io("loss", state.loss);
+  io("loss_ema", state.loss_ema);
+  io("vram_fraction", state.vram_fraction);
+  io("gains", state.gains);
+  io.row("noise", state.noise, &GradientNoise::squared, &GradientNoise::variance);
+}
+
+template <typename Io> void fields(Io& io, typename Io::template Of<ScheduleOrigin>& origin) {
+  io.required("batch", origin.batch);
+  io.required("max_batch", origin.max_batch);
+  io("has_tokens", origin.has_tokens);
+  io.required("state", origin.state);
+}
+
+} // namespace batchscope::schedule
 
 namespace batchscope::schedule::detail {
 
 namespace {
-
-constexpr std::array<std::pair<const char*, std::int64_t ScheduleState::*>, 8> state_counts = {
-    {{"step", &ScheduleState::step},
-     {"batch", &ScheduleState::batch},
-     {"epoch_index", &ScheduleState::epoch_index},
-     {"examples_seen", &ScheduleState::examples_seen},
-     {"tokens_seen", &ScheduleState::tokens_seen},
-     {"examples", &ScheduleState::examples},
-     {"max_batch", &ScheduleState::max_batch},
-     {"batches_in_step", &ScheduleState::batches_in_step}}};
-
-constexpr std::array<std::pair<const char*, double ScheduleState::*>, 8> state_reals = {
-    {{"epoch", &ScheduleState::epoch},
-     {"coverage", &ScheduleState::coverage},
-     {"epochs_passed", &ScheduleState::epochs_passed},
-     {"progress", &ScheduleState::progress},
-     {"loss", &ScheduleState::loss},
-     {"loss_ema", &ScheduleState::loss_ema},
-     {"vram_fraction", &ScheduleState::vram_fraction},
-     {"gains", &ScheduleState::gains}}};
-
-Json origin_json(const ScheduleOrigin& origin) {
-  return {{"batch", origin.batch},
-          {"max_batch", origin.max_batch},
-          {"has_tokens", origin.has_tokens},
-          {"state", to_json(origin.state)}};
-}
 
 /// A text from which the schedule is made with the base that it has: also one that has returned to its base.
 std::string text_with_base(const BatchSchedule& schedule) {
@@ -53,29 +55,16 @@ Course made(const std::string& text, const ScheduleOrigin& origin, std::int64_t 
 } // namespace
 
 Json to_json(const ScheduleState& state) {
-  Json json;
-  for (const auto& [name, member] : state_counts)
-    json[name] = state.*member;
-  for (const auto& [name, member] : state_reals)
-    json[name] = json_number(state.*member);
-  json["noise"] = {json_number(state.noise.squared), json_number(state.noise.variance)};
-  return json;
+  return json_of_fields(state);
 }
 
 ScheduleState state_from_json(const Json& json) {
-  ScheduleState state;
-  for (const auto& [name, member] : state_counts)
-    read_member(json, name, state.*member);
-  for (const auto& [name, member] : state_reals)
-    read_member(json, name, state.*member);
-  if (const auto noise = json.find("noise"); noise != json.end())
-    state.noise = {.squared = number_from_json(noise->at(0)), .variance = number_from_json(noise->at(1))};
-  return state;
+  return value_of_fields<ScheduleState>(json, JsonReader::Mistyped::refused, "state");
 }
 
 Json to_json(const Course& course) {
   const BatchSchedule& schedule = *course.schedule;
-  Json json{{"batch", course.batch}, {"origin", origin_json(schedule.origin())}};
+  Json json{{"batch", course.batch}, {"origin", json_of_fields(schedule.origin())}};
   if (const auto base = schedule.base()) {
     json["text"] = text_with_base(schedule);
     json["base"] = to_json(*base);
@@ -87,16 +76,17 @@ Json to_json(const Course& course) {
 }
 
 Course course_from_json(const Json& json) {
-  const Json& from = json.at("origin");
-  ScheduleOrigin origin{.batch = from.at("batch").get<std::int64_t>(),
-                        .max_batch = from.at("max_batch").get<std::int64_t>(),
-                        .state = state_from_json(from.at("state"))};
-  read_member(from, "has_tokens", origin.has_tokens);
-  if (json.contains("base"))
-    origin.courses.push_back(course_from_json(json["base"]));
-  const auto state = json.find("state");
-  return made(json.at("text").get<std::string>(), origin, json.at("batch").get<std::int64_t>(),
-              state == json.end() ? std::string() : state->get<std::string>());
+  JsonReader reader(json, JsonReader::Mistyped::refused, "course");
+  std::string text, state;
+  std::int64_t batch = 0;
+  ScheduleOrigin origin;
+  reader.required("text", text);
+  reader.required("batch", batch);
+  reader.required("origin", origin);
+  reader("state", state);
+  if (const Json* base = reader.find("base"))
+    origin.courses.push_back(course_from_json(*base));
+  return made(text, origin, batch, state);
 }
 
 Course copy_of(const Course& course) {

@@ -100,31 +100,4 @@ std::int64_t KnownSizes::parts(std::int64_t count, std::int64_t length) const {
   return (count + largest - 1) / largest;
 }
 
-Json KnownSizes::to_json() const {
-  Json failed = Json::array();
-  for (const Size& size : failed_)
-    failed.push_back({size.count, size.length});
-  return {{"failed", failed},
-          {"part", json_or_null(part_)},
-          {"alone", json_or_null(alone_)},
-          {"from_prediction", from_prediction_},
-          {"trust", trust_},
-          {"misses", misses_},
-          {"fitted", fitted_}};
-}
-
-KnownSizes KnownSizes::from_json(const Json& json) {
-  KnownSizes known;
-  if (const auto failed = json.find("failed"); failed != json.end())
-    for (const Json& size : *failed)
-      known.failed_.push_back({size.at(0).get<std::int64_t>(), size.at(1).get<std::int64_t>()});
-  read_member(json, "part", known.part_);
-  read_member(json, "alone", known.alone_);
-  read_member(json, "from_prediction", known.from_prediction_);
-  read_member(json, "trust", known.trust_);
-  read_member(json, "misses", known.misses_);
-  read_member(json, "fitted", known.fitted_);
-  return known;
-}
-
 } // namespace batchscope::train

@@ -31,16 +31,4 @@ std::uint64_t MemoryShortage::room(const memory::Device& device) const {
   return device.available() + now.reserved - now.in_use;
 }
 
-Json MemoryShortage::to_json() const {
-  return {{"begun", begun_}, {"of_budget", of_budget_}, {"room", room_}};
-}
-
-MemoryShortage MemoryShortage::from_json(const Json& json) {
-  MemoryShortage shortage;
-  read_member(json, "begun", shortage.begun_);
-  read_member(json, "of_budget", shortage.of_budget_);
-  read_member(json, "room", shortage.room_);
-  return shortage;
-}
-
 } // namespace batchscope::train

@@ -4,8 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "core/base/json.h"
-
 namespace batchscope::train {
 
 /// Micro batches that a run knows not to fit. A micro batch of `count` examples padded to `length` (1 if examples have
@@ -33,9 +31,16 @@ public:
   /// `count` parts.
   std::int64_t parts(std::int64_t count, std::int64_t length) const;
 
-  /// For checkpoints; reading throws Json::exception for JSON of another form.
-  Json to_json() const;
-  static KnownSizes from_json(const Json& json);
+  /// For checkpoints (core/base/json_fields.h).
+  template <typename Io> friend void fields(Io& io, typename Io::template Of<KnownSizes>& known) {
+    io.rows("failed", known.failed_, &Size::count, &Size::length);
+    io("part", known.part_);
+    io("alone", known.alone_);
+    io("from_prediction", known.from_prediction_);
+    io("trust", known.trust_);
+    io("misses", known.misses_);
+    io("fitted", known.fitted_);
+  }
 
 private:
   struct Size {

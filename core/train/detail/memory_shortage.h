@@ -2,7 +2,6 @@
 
 #include <cstdint>
 
-#include "core/base/json.h"
 #include "core/memory/device.h"
 
 namespace batchscope::train {
@@ -16,9 +15,12 @@ public:
   /// Whether clearly more memory is available than at begin(); false before begin().
   bool over(const memory::Device& device) const;
 
-  /// For checkpoints; reading throws Json::exception for JSON of another form.
-  Json to_json() const;
-  static MemoryShortage from_json(const Json& json);
+  /// For checkpoints (core/base/json_fields.h).
+  template <typename Io> friend void fields(Io& io, typename Io::template Of<MemoryShortage>& shortage) {
+    io("begun", shortage.begun_);
+    io("of_budget", shortage.of_budget_);
+    io("room", shortage.room_);
+  }
 
 private:
   std::uint64_t room(const memory::Device& device) const;
