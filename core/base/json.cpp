@@ -9,7 +9,37 @@
 
 namespace batchscope {
 
+namespace {
+
+/// Levels of lists and objects. Nothing that is read has so many; a value is copied and written by functions that call
+/// themselves for each.
+constexpr int deepest = 500;
+
+bool is_too_deep(std::string_view text) {
+  int depth = 0;
+  bool in_text = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_text) {
+      i += c == '\\' ? 1 : 0;
+      in_text = c != '"';
+    } else if (c == '"') {
+      in_text = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > deepest)
+        return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+} // namespace
+
 Json parse_json(const std::string& text) {
+  if (is_too_deep(text))
+    throw input_error(fmt::format("JSON of more than {} levels", deepest));
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
@@ -27,7 +57,7 @@ Json parse_json(const std::string& text) {
 }
 
 Json parse_json_or_discard(const std::string& text) {
-  return Json::parse(text, nullptr, false);
+  return is_too_deep(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
 }
 
 std::string json_text(const Json& value, int indent) {

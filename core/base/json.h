@@ -33,7 +33,7 @@ template <typename Value> Json json_or_null(const std::optional<Value>& value) {
     return *value;
 }
 
-/// Throws Error (input) naming line and column instead of the library's exception.
+/// Throws Error (input) naming line and column instead of the library's exception, and for more than 500 levels.
 Json parse_json(const std::string& text);
 /// For text that other programs may have written: a value with is_discarded() where it is not JSON.
 Json parse_json_or_discard(const std::string& text);
