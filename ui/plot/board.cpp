@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ui/plot/ticks.h"
+
 namespace batchscope::ui {
 
 namespace {
@@ -38,7 +40,7 @@ Board::Board(LinkedPlots& owner, const Theme& theme)
                                                          if (pacer_.wanted())
                                                            pacer_.refresh();
                                                        })),
-      pacer_(owner, [this] { return draw(); }), fonts_(owner.font()), x_ticks_(new ChosenTicks) {
+      pacer_(owner, [this] { return draw(); }), fonts_(owner.font()), x_ticks_(new QCPAxisTickerText) {
   new Painted(canvas_, layers::back, [this](QCPPainter& painter) { paint_back(picture(), painter); });
   new Painted(canvas_, layers::marks, [this](QCPPainter& painter) {
     paint_lines(picture(), painter);
@@ -272,7 +274,8 @@ bool Board::fit_axes() {
   const QFontMetricsF metrics(fonts_.small);
   const double label = metrics.horizontalAdvance(number_text(std::round(view_.range().second)));
   const int most = std::max(2, static_cast<int>(plot_width() / std::max(label * 1.9, metrics.height() * 5.5)));
-  x_ticks_->set(view_.log() ? log_ticks(view_.range(), most) : linear_ticks(view_.range(), most, view_.integer()));
+  const Ticks ticks = view_.log() ? log_ticks(view_.range(), most) : linear_ticks(view_.range(), most, view_.integer());
+  x_ticks_->setTicks(ticks.places, ticks.labels);
   double widest = metrics.horizontalAdvance(QStringLiteral("000"));
   for (std::size_t i = 0; i < panels_.size(); ++i) {
     Panel& panel = *panels_[i];

@@ -39,13 +39,4 @@ void Painted::draw(QCPPainter* painter) {
   paint_(*painter);
 }
 
-void ChosenTicks::generate(const QCPRange&, const QLocale&, QChar, int, QVector<double>& ticks,
-                           QVector<double>* sub_ticks, QVector<QString>* labels) {
-  ticks = ticks_.places;
-  if (sub_ticks)
-    sub_ticks->clear();
-  if (labels)
-    *labels = ticks_.labels;
-}
-
 } // namespace batchscope::ui

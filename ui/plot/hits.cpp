@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ui/plot/ticks.h"
+
 namespace batchscope::ui {
 
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ui/plot/detail/paint.h"
+#include "ui/plot/ticks.h"
 
 namespace batchscope::ui {
 

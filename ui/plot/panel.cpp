@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ui/plot/detail/y_fit.h"
+#include "ui/plot/ticks.h"
 
 namespace batchscope::ui {
 
@@ -75,8 +76,8 @@ void add_scene(const Scene& scene, int number, const View& view, Gathered& gathe
 
 } // namespace
 
-Panel::Panel(Canvas& canvas, const PanelSpec& spec, const QSharedPointer<ChosenTicks>& x_ticks)
-    : spec(spec), rect_(new QCPAxisRect(&canvas)), y_ticks_(new ChosenTicks) {
+Panel::Panel(Canvas& canvas, const PanelSpec& spec, const QSharedPointer<QCPAxisTickerText>& x_ticks)
+    : spec(spec), rect_(new QCPAxisRect(&canvas)), y_ticks_(new QCPAxisTickerText) {
   rect_->setAutoMargins(QCP::msNone);
   rect_->setMinimumSize(20, 10);
   QCPAxis* x = rect_->axis(QCPAxis::atBottom);
@@ -143,7 +144,7 @@ double Panel::set_axes(const View& view, int height, const QFont& font) {
   const QFontMetricsF metrics(font);
   const int most = std::clamp(static_cast<int>(height / (metrics.height() * 1.8)), 3, 7);
   const Ticks ticks = log ? log_ticks(y, most) : linear_ticks(y, most, false);
-  y_ticks_->set(ticks);
+  y_ticks_->setTicks(ticks.places, ticks.labels);
   double widest = 0;
   for (const QString& label : ticks.labels)
     widest = std::max(widest, metrics.horizontalAdvance(label));

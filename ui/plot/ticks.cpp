@@ -72,7 +72,7 @@ Ticks linear_ticks(const Range& range, int most, bool integer) {
   const double greatest = std::max(std::abs(first), std::abs(last)) * step;
   for (double i = first; i <= last && ticks.places.size() < 1000; ++i) {
     const double value = i == 0 ? 0 : i * step;
-    ticks.places.push_back(value);
+    ticks.places.push_back(std::clamp(value, range.first, range.second));
     ticks.labels.push_back(tick_text(value, step, greatest));
   }
   return ticks;
@@ -96,7 +96,7 @@ Ticks log_ticks(const Range& range, int most) {
       const double value = mantissa * std::pow(10, exponent);
       if ((mantissa > 1 && !between) || value < range.first * (1 - 1e-9) || value > range.second * (1 + 1e-9))
         continue;
-      ticks.places.push_back(value);
+      ticks.places.push_back(std::clamp(value, range.first, range.second));
       ticks.labels.push_back(value >= plain_from && value < 1e6 ? locale().toString(value, 'f', std::max(0, -exponent))
                                                                 : power_text(mantissa, exponent, 0));
     }

@@ -67,7 +67,7 @@ private:
   Canvas* canvas_; ///< child of the owner
   Pacer pacer_;
   PlotFonts fonts_;
-  QSharedPointer<ChosenTicks> x_ticks_;
+  QSharedPointer<QCPAxisTickerText> x_ticks_;
   std::vector<std::unique_ptr<Panel>> panels_;
   std::vector<std::unique_ptr<Curve>> curves_;
   View view_;

@@ -3,7 +3,6 @@
 #include <functional>
 
 #include "ui/plot/detail/plotting_library.h"
-#include "ui/plot/ticks.h"
 
 // Extensions of the plotting library.
 namespace batchscope::ui {
@@ -50,19 +49,6 @@ protected:
 
 private:
   std::function<void(QCPPainter&)> paint_;
-};
-
-/// Shows ticks that were chosen beforehand.
-class ChosenTicks : public QCPAxisTicker {
-public:
-  void set(const Ticks& ticks) { ticks_ = ticks; }
-  const Ticks& ticks() const { return ticks_; }
-
-  void generate(const QCPRange& range, const QLocale& locale, QChar format, int precision, QVector<double>& ticks,
-                QVector<double>* sub_ticks, QVector<QString>* labels) override;
-
-private:
-  Ticks ticks_;
 };
 
 } // namespace batchscope::ui

@@ -56,7 +56,7 @@ private:
 /// One of the plots: its axes and its y range.
 class Panel {
 public:
-  Panel(Canvas& canvas, const PanelSpec& spec, const QSharedPointer<ChosenTicks>& x_ticks);
+  Panel(Canvas& canvas, const PanelSpec& spec, const QSharedPointer<QCPAxisTickerText>& x_ticks);
 
   const PanelSpec spec;
   bool visible = true;
@@ -83,7 +83,7 @@ public:
 
 private:
   QCPAxisRect* rect_;
-  QSharedPointer<ChosenTicks> y_ticks_;
+  QSharedPointer<QCPAxisTickerText> y_ticks_;
 };
 
 } // namespace batchscope::ui
