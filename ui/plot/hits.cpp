@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "ui/plot/ticks.h"
 
@@ -18,41 +17,6 @@ constexpr double near_line = 4;  ///< px
 class Texts {
   Q_DECLARE_TR_FUNCTIONS(batchscope::ui::LinkedPlots)
 };
-
-double distance(const QPointF& at, const QPointF& a, const QPointF& b) {
-  const QPointF along = b - a;
-  const double length = QPointF::dotProduct(along, along);
-  const double fraction = length > 0 ? std::clamp(QPointF::dotProduct(at - a, along) / length, 0.0, 1.0) : 0;
-  return QLineF(at, a + fraction * along).length();
-}
-
-/// Distance in px from the pointer to a curve as drawn.
-double distance_to(const Curve& curve, const Panel& panel, const QPointF& at) {
-  const auto& x = curve.samples.x;
-  const auto& y = curve.samples.y;
-  const auto index = [&](double pixel) {
-    return static_cast<std::size_t>(std::lower_bound(x.begin(), x.end(), panel.x_value(pixel)) - x.begin());
-  };
-  const std::size_t first = std::max<std::size_t>(index(at.x() - near_point), 1) - 1;
-  const std::size_t end = std::min(x.size(), index(at.x() + near_point) + 1);
-  double best = std::numeric_limits<double>::infinity();
-  for (std::size_t i = first; i < end; ++i) {
-    const QPointF here(panel.x_pixel(x[i]), panel.y_pixel(y[i]));
-    double away = QLineF(at, here).length();
-    if (curve.style.line && i + 1 < x.size() && !std::isnan(y[i + 1])) {
-      const QPointF next(panel.x_pixel(x[i + 1]), panel.y_pixel(y[i + 1]));
-      if (curve.style.steps) {
-        const QPointF corner(next.x(), here.y());
-        away = std::min(distance(at, here, corner), distance(at, corner, next));
-      } else {
-        away = distance(at, here, next);
-      }
-    }
-    if (away < best)
-      best = away;
-  }
-  return best;
-}
 
 /// The marks that may be within reach of the pointer, by x.
 std::span<const PlotMark> marks_near(const Picture& picture, const QPointF& at) {
@@ -115,8 +79,8 @@ QString curve_text(const Picture& picture, const Panel& panel, int number, const
   for (const auto& curve : picture.curves) {
     if (curve->panel != number || curve->hidden || curve->style.name.isEmpty())
       continue;
-    const double away = distance_to(*curve, panel, at);
-    if (away <= best) {
+    const double away = curve->graph->selectTest(at, false); // -1: it has no points
+    if (away >= 0 && away <= best) {
       best = away;
       nearest = curve.get();
     }
@@ -177,8 +141,8 @@ const PlotHandle* handle_at(const Picture& picture, const QPointF& at) {
     const auto stretch = handle_stretch(picture, handle);
     if (!stretch)
       continue;
-    const double away = std::min(QLineF(at, stretch->center()).length(),
-                                 distance(at, stretch->p1(), stretch->p2()) * near_point / near_line);
+    const double beside = std::sqrt(QCPVector2D(at).distanceSquaredToLine(*stretch));
+    const double away = std::min(QLineF(at, stretch->center()).length(), beside * near_point / near_line);
     if (away <= best) {
       best = away;
       nearest = &handle;
