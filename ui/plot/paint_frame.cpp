@@ -39,12 +39,9 @@ void paint_sample(QCPPainter& painter, const Curve& curve, const Theme& theme, d
     painter.setPen(pen);
     painter.drawLine(QPointF(left, middle), QPointF(left + sample_width, middle));
   }
-  if (curve.style.points) {
-    painter.setPen(QPen(theme.color(Role::card), 1));
-    painter.setBrush(curve.color);
-    painter.drawEllipse(QPointF(left + sample_width / 2, middle), 3.5, 3.5);
-    painter.setBrush(Qt::NoBrush);
-  }
+  if (curve.style.points)
+    paint_symbol(painter, {QCPScatterStyle::ssCircle, QPen(theme.color(Role::card), 1), curve.color, 7},
+                 {left + sample_width / 2, middle});
 }
 
 /// Whether names differ only at their ends: batch 128, batch 256.

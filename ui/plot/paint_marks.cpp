@@ -99,11 +99,7 @@ void paint_arrow(const Picture& picture, QCPPainter& painter, const PlotArrow& a
     if (!panel.area().contains(head))
       return;
   }
-  const QPointF along = QPointF(head - control) / std::max(1.0, QLineF(control, head).length());
-  const QPointF side(-along.y(), along.x());
-  painter.setBrush(color);
-  painter.drawPolygon(QPolygonF({head, head - along * 6.5 + side * 3, head - along * 6.5 - side * 3}));
-  painter.setBrush(Qt::NoBrush);
+  QCPLineEnding(QCPLineEnding::esFlatArrow, 6, 6.5).draw(&painter, QCPVector2D(head), QCPVector2D(head - control));
 }
 
 QColor mark_color(const Picture& picture, PlotMark::Kind kind) {
@@ -129,53 +125,36 @@ void paint_bad_value(QCPPainter& painter, const QPointF& tip, const QColor& colo
   painter.setBrush(Qt::NoBrush);
 }
 
-void paint_sign(const Picture& picture, QCPPainter& painter, PlotMark::Kind kind, const QPointF& at) {
+/// The symbols of a mark, from back to front.
+std::vector<QCPScatterStyle> symbols_of(const Picture& picture, PlotMark::Kind kind) {
+  using Style = QCPScatterStyle;
   const QColor color = mark_color(picture, kind);
   const QColor card = picture.theme.color(Role::card);
-  painter.setBrush(Qt::NoBrush);
   switch (kind) {
   case PlotMark::Kind::oom:
-    for (const QPen& pen :
-         {QPen(card, 5, Qt::SolidLine, Qt::RoundCap), QPen(color, 2.2, Qt::SolidLine, Qt::RoundCap)}) {
-      painter.setPen(pen);
-      painter.drawLine(at + QPointF(-4, -4), at + QPointF(4, 4));
-      painter.drawLine(at + QPointF(-4, 4), at + QPointF(4, -4));
-    }
-    return;
+    return {{Style::ssCross, QPen(card, 5, Qt::SolidLine, Qt::RoundCap), Qt::NoBrush, 8},
+            {Style::ssCross, QPen(color, 2.2, Qt::SolidLine, Qt::RoundCap), Qt::NoBrush, 8}};
   case PlotMark::Kind::edit:
-    painter.setPen(QPen(card, 1.5));
-    painter.setBrush(color);
-    painter.drawPolygon(QPolygonF({at + QPointF(0, -6), at + QPointF(6, 0), at + QPointF(0, 6), at + QPointF(-6, 0)}));
-    break;
+    return {{Style::ssDiamond, QPen(card, 1.5), color, 12}};
   case PlotMark::Kind::evaluation:
-    painter.setPen(QPen(color, 1.5));
-    painter.setBrush(card);
-    painter.drawEllipse(at, 3, 3);
-    break;
+    return {{Style::ssCircle, QPen(color, 1.5), card, 6}};
   case PlotMark::Kind::fits:
-    painter.setPen(QPen(card, 1.5));
-    painter.setBrush(color);
-    painter.drawEllipse(at, 5, 5);
-    break;
-  case PlotMark::Kind::answer:
-    painter.setPen(QPen(color, 1.8));
-    painter.setBrush(card);
-    painter.drawRoundedRect(QRectF(at - QPointF(4.5, 4.5), QSizeF(9, 9)), 2, 2);
-    break;
-  case PlotMark::Kind::note:
-    painter.setPen(QPen(color, 1.5));
-    painter.drawEllipse(at, 7, 7); // around what is there
-    break;
+    return {{Style::ssCircle, QPen(card, 1.5), color, 10}};
+  case PlotMark::Kind::answer: {
+    QPainterPath square;
+    square.addRoundedRect(-4.5, -4.5, 9, 9, 2, 2);
+    return {{square, QPen(color, 1.8), card}};
   }
-  painter.setBrush(Qt::NoBrush);
+  case PlotMark::Kind::note:
+    return {{Style::ssCircle, QPen(color, 1.5), Qt::NoBrush, 14}}; // around what is there
+  }
+  return {};
 }
 
 /// A ring around the selected mark.
-void paint_ring(const Picture& picture, QCPPainter& painter, const QPointF& at) {
-  painter.setPen(QPen(picture.theme.color(Role::accent), 1.8));
-  painter.setBrush(picture.theme.color(Role::chosen));
-  painter.drawEllipse(at, 10, 10);
-  painter.setBrush(Qt::NoBrush);
+QCPScatterStyle ring(const Picture& picture) {
+  return {QCPScatterStyle::ssCircle, QPen(picture.theme.color(Role::accent), 1.8), picture.theme.color(Role::chosen),
+          20};
 }
 
 void paint_through(const Picture& picture, QCPPainter& painter, const PlotMark& mark) {
@@ -252,8 +231,9 @@ void paint_marks_of(const Picture& picture, QCPPainter& painter, const Panel& pa
     if (!area.adjusted(-1, -1, 1, 1).contains(at))
       continue;
     if (picture.scene.chosen == mark->id)
-      paint_ring(picture, painter, at);
-    paint_sign(picture, painter, mark->kind, at);
+      paint_symbol(painter, ring(picture), at);
+    for (const QCPScatterStyle& symbol : symbols_of(picture, mark->kind))
+      paint_symbol(painter, symbol, at);
     labels.keep_free(QRectF(at - QPointF(6, 6), QSizeF(12, 12)));
   }
   for (const PlotMark* mark : marks) {

@@ -85,7 +85,7 @@ void paint_values(const Picture& picture, QCPPainter& painter, std::vector<Dot> 
 /// Dots on the curves at the crosshair.
 void paint_dots(const Picture& picture, QCPPainter& painter, double x) {
   std::map<int, std::vector<Dot>> dots;
-  painter.setPen(QPen(picture.theme.color(Role::card), 1.5));
+  const QPen around(picture.theme.color(Role::card), 1.5);
   for (const auto& curve : picture.curves) {
     const Panel& panel = *picture.panels[static_cast<std::size_t>(curve->panel)];
     if (curve->style.name.isEmpty() || curve->hidden || !panel.visible)
@@ -96,11 +96,9 @@ void paint_dots(const Picture& picture, QCPPainter& painter, double x) {
     const QPointF at(std::round(picture.x_pixel(x)), panel.y_pixel(*y));
     if (!panel.area().contains(at))
       continue;
-    painter.setBrush(curve->color);
-    painter.drawEllipse(at, 4, 4);
+    paint_symbol(painter, {QCPScatterStyle::ssCircle, around, curve->color, 8}, at);
     dots[curve->panel].push_back({at, *y, curve->color});
   }
-  painter.setBrush(Qt::NoBrush);
   if (picture.scene.crosshair_values)
     for (auto& [panel, of_panel] : dots)
       paint_values(picture, painter, std::move(of_panel));
@@ -143,6 +141,12 @@ void paint_handle(const Picture& picture, QCPPainter& painter, const PlotHandle&
 }
 
 } // namespace
+
+void paint_symbol(QCPPainter& painter, const QCPScatterStyle& symbol, const QPointF& at) {
+  symbol.applyTo(&painter, painter.pen());
+  symbol.drawShape(&painter, at);
+  painter.setBrush(Qt::NoBrush);
+}
 
 void paint_pill(const Picture& picture, QCPPainter& painter, const QString& text, const QPointF& middle,
                 const QColor& ground, const QColor& ink, const QColor& frame) {

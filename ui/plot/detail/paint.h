@@ -67,6 +67,8 @@ std::optional<QLineF> handle_stretch(const Picture& picture, const PlotHandle& h
 double caption_height(const Picture& picture);
 void paint_caption(const Picture& picture, QPainter& painter, double width);
 
+void paint_symbol(QCPPainter& painter, const QCPScatterStyle& symbol, const QPointF& at);
+
 /// Text in a small frame, kept inside the canvas.
 void paint_pill(const Picture& picture, QCPPainter& painter, const QString& text, const QPointF& middle,
                 const QColor& ground, const QColor& ink, const QColor& frame);
