@@ -41,22 +41,37 @@ public:
   virtual std::uint64_t generation() const { return revision(); }
 };
 
-/// A series of a history along any axis. `scale` multiplies the values (1e-6 shows bytes as MB).
-class HistoryCurve : public CurveSource {
+/// A curve of stored points.
+class StoredCurve : public CurveSource {
 public:
-  HistoryCurve(std::shared_ptr<const series::History> history, std::string name, series::Axis axis, double scale = 1);
-
   void sample(double from, double to, int pixels, series::Samples& samples) const override;
   std::optional<std::pair<double, double>> extent() const override;
   std::optional<std::pair<double, double>> range(double from, double to) const override;
   std::optional<double> value_at(double x) const override;
   std::optional<CurveSummary> summary(double from, double to) const override;
+
+protected:
+  /// x is nondecreasing and has at least as many entries as y.
+  struct Points {
+    const series::Column<double>& x;
+    const series::Pyramid& y;
+    double scale = 1; ///< multiplies every y
+  };
+  virtual std::optional<Points> points() const = 0; ///< nothing before the first
+};
+
+/// A series of a history along any axis. `scale` multiplies the values (1e-6 shows bytes as MB).
+class HistoryCurve : public StoredCurve {
+public:
+  HistoryCurve(std::shared_ptr<const series::History> history, std::string name, series::Axis axis, double scale = 1);
+
   std::uint64_t revision() const override { return history_->revision(); }
   std::uint64_t generation() const override { return 0; } // a history only grows
 
-private:
-  const series::Series* series() const;
+protected:
+  std::optional<Points> points() const override;
 
+private:
   std::shared_ptr<const series::History> history_;
   std::string name_;
   series::Axis axis_;
@@ -66,7 +81,7 @@ private:
 /// An exponentially smoothed copy of a series that is updated as the series grows: s = w*s + (1-w)*y over finite
 /// values, with the same bias correction as TensorBoard; w is 0.9 until set. After a change of w the values are
 /// recomputed in portions, one per refresh, and shown once they reach as far as the old ones.
-class SmoothedCurve : public CurveSource {
+class SmoothedCurve : public StoredCurve {
 public:
   SmoothedCurve(std::shared_ptr<const series::History> history, std::string name, series::Axis axis);
   ~SmoothedCurve() override;
@@ -75,21 +90,27 @@ public:
   /// Smooths up to `most` more points; returns true when it is up to date. Call it before each refresh.
   bool catch_up(std::size_t most);
 
-  void sample(double from, double to, int pixels, series::Samples& samples) const override;
-  std::optional<std::pair<double, double>> extent() const override;
-  std::optional<std::pair<double, double>> range(double from, double to) const override;
-  std::optional<double> value_at(double x) const override;
-  std::optional<CurveSummary> summary(double from, double to) const override;
-  std::uint64_t revision() const override;
-  std::uint64_t generation() const override;
+  std::uint64_t revision() const override { return revision_; }
+  std::uint64_t generation() const override { return generation_; }
+
+protected:
+  std::optional<Points> points() const override;
 
 private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  struct Copy;
+
+  std::shared_ptr<const series::History> history_;
+  std::string name_;
+  series::Axis axis_;
+  double weight_ = 0.9;
+  std::unique_ptr<Copy> shown_;
+  std::unique_ptr<Copy> coming_; ///< with a new weight
+  std::uint64_t revision_ = 1;
+  std::uint64_t generation_ = 1;
 };
 
 /// Fixed points: probes, timings, a predicted curve.
-class PointsCurve : public CurveSource {
+class PointsCurve : public StoredCurve {
 public:
   PointsCurve() = default;
   PointsCurve(const std::vector<double>& x, const std::vector<double>& y); ///< x is nondecreasing
@@ -97,12 +118,12 @@ public:
   void append(double x, double y); ///< x is not smaller than before
   std::size_t size() const { return x_.size(); }
 
-  void sample(double from, double to, int pixels, series::Samples& samples) const override;
-  std::optional<std::pair<double, double>> extent() const override;
-  std::optional<std::pair<double, double>> range(double from, double to) const override;
+  /// On the straight line between two points.
   std::optional<double> value_at(double x) const override;
-  std::optional<CurveSummary> summary(double from, double to) const override;
   std::uint64_t revision() const override { return revision_; }
+
+protected:
+  std::optional<Points> points() const override { return Points{x_, y_}; }
 
 private:
   series::Column<double> x_;
