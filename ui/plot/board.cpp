@@ -17,11 +17,6 @@ constexpr int below_panel = 4; ///< px between a panel and the strip of the next
 constexpr int above_ticks = 7; ///< px between the lowest panel and the text below it
 constexpr int outer = 10;      ///< px left of the labels and below everything
 
-void widen(std::optional<Range>& range, double x) {
-  if (std::isfinite(x))
-    range = range ? Range(std::min(range->first, x), std::max(range->second, x)) : Range(x, x);
-}
-
 /// The smallest x of a curve that a logarithmic axis can show.
 std::optional<double> first_positive(const CurveSource& source, const Range& extent) {
   if (extent.first > 0)

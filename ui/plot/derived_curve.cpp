@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/plot/range.h"
+
 namespace batchscope::ui {
 
 namespace {
@@ -55,13 +57,10 @@ std::optional<std::pair<double, double>> DerivedCurve::range(double from, double
     return source_->range(first(from), to);
   series::Samples samples;
   sample(from, to, places, samples);
-  std::optional<std::pair<double, double>> result;
-  for (std::size_t i = 0; i < samples.y.size(); ++i) {
-    const double y = samples.y[i];
-    if (!std::isfinite(y) || samples.x[i] < first(from) || samples.x[i] > to)
-      continue;
-    result = result ? std::pair(std::min(result->first, y), std::max(result->second, y)) : std::pair(y, y);
-  }
+  std::optional<Range> result;
+  for (std::size_t i = 0; i < samples.y.size(); ++i)
+    if (samples.x[i] >= first(from) && samples.x[i] <= to)
+      widen(result, samples.y[i]);
   return result;
 }
 

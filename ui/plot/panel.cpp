@@ -18,9 +18,8 @@ public:
   Gathered(const View& view, bool log) : view_(view), log_(log) {}
 
   void add(double y) {
-    if (!std::isfinite(y) || (log_ && y <= 0))
-      return;
-    range_ = range_ ? Range(std::min(range_->first, y), std::max(range_->second, y)) : Range(y, y);
+    if (!log_ || y > 0)
+      widen(range_, y);
   }
   void add_at(double x, double y) {
     if (x >= view_.range().first && x <= view_.range().second)
@@ -94,23 +93,16 @@ Panel::Panel(Canvas& canvas, const PanelSpec& spec, const QSharedPointer<QCPAxis
   }
 }
 
-QRectF Panel::area() const {
-  const QRect rect = rect_->rect();
-  return {QPointF(rect.left(), rect.top()), QSizeF(rect.width(), rect.height())};
-}
-
 void Panel::fit(const std::vector<std::unique_ptr<Curve>>& curves, int number, const Scene& scene, const View& view,
                 double clipping) {
   if (zoomed_y) {
     y = *zoomed_y;
     return;
   }
-  const PlotHandle* dragged = nullptr;
-  for (const PlotHandle& handle : scene.handles)
-    if (handle.id == scene.dragged_handle && handle.panel == number)
-      dragged = &handle;
-  if (dragged) // a dragged handle must stay under the pointer
-    return;
+  if (std::any_of(scene.handles.begin(), scene.handles.end(), [&](const PlotHandle& handle) {
+        return handle.id == scene.dragged_handle && handle.panel == number;
+      }))
+    return; // a dragged handle must stay under the pointer
   Gathered gathered(view, log);
   std::vector<double> values;
   for (const auto& curve : curves) {

@@ -66,7 +66,7 @@ public:
   bool fit_anew = true; ///< the next fit need not keep the current range
 
   QCPAxisRect* rect() const { return rect_; }
-  QRectF area() const;
+  QRectF area() const { return QRectF(rect_->rect()); }
   double x_pixel(double x) const { return rect_->axis(QCPAxis::atBottom)->coordToPixel(x); }
   double y_pixel(double y) const { return rect_->axis(QCPAxis::atLeft)->coordToPixel(y); }
   double x_value(double pixel) const { return rect_->axis(QCPAxis::atBottom)->pixelToCoord(pixel); }
