@@ -15,10 +15,6 @@ constexpr double pan_of_a_key = 0.1; ///< fraction of the width
 constexpr double zoom_of_a_key = 0.8;
 constexpr double tens = 10;
 
-double steps_of(const QKeyEvent& event) {
-  return event.modifiers().testFlag(Qt::ShiftModifier) ? tens : 1;
-}
-
 } // namespace
 
 /// Keys and their actions, one per line; the list of keys uses the same table.
@@ -153,15 +149,47 @@ void Input::follow(const QKeyEvent& /*event*/) {
 }
 
 void Input::walk(const QKeyEvent& event) {
-  step_crosshair((event.key() == Qt::Key_Left ? -1 : 1) * steps_of(event));
+  const bool far = event.modifiers().testFlag(Qt::ShiftModifier);
+  const double pixels = (event.key() == Qt::Key_Left ? -1 : 1) * (far ? tens : 1);
+  const QRectF stack = board_.picture().stack();
+  const auto [from, to] = board_.view().range();
+  const double now = board_.scene.crosshair.value_or(x_at(stack.center().x()));
+  double x = x_at(std::clamp(board_.picture().x_pixel(now) + pixels, stack.left(), stack.right()));
+  if (board_.view().integer() && x == now)
+    x = std::clamp(now + pixels, from, to);
+  put_crosshair(x, true);
 }
 
 void Input::set_cursor(const QKeyEvent& /*event*/) {
-  put_cursor();
+  const auto x = board_.scene.crosshair;
+  if (!x)
+    return;
+  const auto [first, second] = board_.scene.cursors;
+  if (first && !second)
+    put_cursors(first, x);
+  else
+    put_cursors(x, std::nullopt);
 }
 
 void Input::go_to_mark(const QKeyEvent& event) {
-  next_mark(event.modifiers().testFlag(Qt::ShiftModifier) ? -1 : 1);
+  const int direction = event.modifiers().testFlag(Qt::ShiftModifier) ? -1 : 1;
+  const auto& marks = board_.scene.marks;
+  if (marks.isEmpty())
+    return;
+  const auto chosen =
+      std::find_if(marks.begin(), marks.end(), [&](const PlotMark& mark) { return mark.id == board_.scene.chosen; });
+  qsizetype index = chosen - marks.begin();
+  const qsizetype before = index;
+  // One event may have a mark in each panel.
+  do {
+    if (chosen == marks.end() && index == marks.size())
+      index = direction > 0 ? 0 : marks.size() - 1;
+    else
+      index = (index + direction + marks.size()) % marks.size();
+  } while (index != before && board_.scene.chosen == marks[index].id);
+  const qint64 id = marks[index].id;
+  choose_mark(id);
+  Q_EMIT owner_.mark_chosen(id);
 }
 
 bool Input::handle_has_keys() const {
@@ -171,7 +199,16 @@ bool Input::handle_has_keys() const {
 void Input::move_handle(const QKeyEvent& event) {
   const bool up = event.key() == Qt::Key_Up || event.key() == Qt::Key_PageUp;
   const bool far = event.key() == Qt::Key_PageUp || event.key() == Qt::Key_PageDown;
-  move_focused((up ? 1 : -1) * (far ? tens : 1));
+  PlotHandle* handle = board_.scene.handle(board_.scene.focused_handle);
+  if (!handle || drag_ == Drag::handle)
+    return;
+  const double to = handle->bounded(std::round(handle->y) + (up ? 1 : -1) * (far ? tens : 1));
+  const qint64 id = handle->id;
+  if (to == handle->y)
+    return;
+  set_handle(*handle, to);
+  Q_EMIT owner_.handle_dropped(id, to);
+  board_.touch_soon();
 }
 
 bool Input::can_escape() const {
@@ -224,29 +261,6 @@ void Input::focus_out() {
   board_.draw_top();
 }
 
-void Input::move_focused(double by) {
-  PlotHandle* handle = board_.scene.handle(board_.scene.focused_handle);
-  if (!handle || drag_ == Drag::handle)
-    return;
-  const double to = handle->bounded(std::round(handle->y) + by);
-  const qint64 id = handle->id;
-  if (to == handle->y)
-    return;
-  set_handle(*handle, to);
-  Q_EMIT owner_.handle_dropped(id, to);
-  board_.touch_soon();
-}
-
-void Input::step_crosshair(double pixels) {
-  const QRectF stack = board_.picture().stack();
-  const auto [from, to] = board_.view().range();
-  const double now = board_.scene.crosshair.value_or(x_at(stack.center().x()));
-  double x = x_at(std::clamp(board_.picture().x_pixel(now) + pixels, stack.left(), stack.right()));
-  if (board_.view().integer() && x == now)
-    x = std::clamp(now + pixels, from, to);
-  put_crosshair(x, true);
-}
-
 void Input::put_crosshair(std::optional<double> x, bool tell) {
   if (board_.scene.crosshair == x)
     return;
@@ -256,17 +270,6 @@ void Input::put_crosshair(std::optional<double> x, bool tell) {
     Q_EMIT owner_.crosshair_moved(x);
 }
 
-void Input::put_cursor() {
-  const auto x = board_.scene.crosshair;
-  if (!x)
-    return;
-  const auto [first, second] = board_.scene.cursors;
-  if (first && !second)
-    put_cursors(first, x);
-  else
-    put_cursors(x, std::nullopt);
-}
-
 void Input::put_cursors(std::optional<double> first, std::optional<double> second) {
   const std::array<std::optional<double>, 2> cursors{first, second};
   if (board_.scene.cursors == cursors)
@@ -274,26 +277,6 @@ void Input::put_cursors(std::optional<double> first, std::optional<double> secon
   board_.scene.cursors = cursors;
   board_.draw_top();
   Q_EMIT owner_.cursors_changed();
-}
-
-void Input::next_mark(int direction) {
-  const auto& marks = board_.scene.marks;
-  if (marks.isEmpty())
-    return;
-  const auto chosen =
-      std::find_if(marks.begin(), marks.end(), [&](const PlotMark& mark) { return mark.id == board_.scene.chosen; });
-  qsizetype index = chosen - marks.begin();
-  const qsizetype before = index;
-  // One event may have a mark in each panel.
-  do {
-    if (chosen == marks.end() && index == marks.size())
-      index = direction > 0 ? 0 : marks.size() - 1;
-    else
-      index = (index + direction + marks.size()) % marks.size();
-  } while (index != before && board_.scene.chosen == marks[index].id);
-  const qint64 id = marks[index].id;
-  choose_mark(id);
-  Q_EMIT owner_.mark_chosen(id);
 }
 
 void Input::choose_mark(std::optional<qint64> id) {

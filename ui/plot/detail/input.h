@@ -54,7 +54,6 @@ private:
   double x_at(double pixel) const; ///< limited to the view; rounded if x is an integer
   void set_handle(PlotHandle& handle, double y);
 
-  void move_focused(double by);
   // Keys, input_keys.cpp.
   struct Key;
   static const std::vector<Key>& keys();
@@ -71,9 +70,6 @@ private:
   bool can_escape() const;
   void escape(const QKeyEvent& event);
 
-  void step_crosshair(double pixels);
-  void put_cursor();
-  void next_mark(int direction);
   void bring_into_view(double x, double from, double to); ///< x, unless part of [from, to] is visible
 
   LinkedPlots& owner_;
