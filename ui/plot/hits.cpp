@@ -18,14 +18,6 @@ class Texts {
   Q_DECLARE_TR_FUNCTIONS(batchscope::ui::LinkedPlots)
 };
 
-/// The marks that may be within reach of the pointer, by x.
-std::span<const PlotMark> marks_near(const Picture& picture, const QPointF& at) {
-  for (const auto& panel : picture.panels)
-    if (panel->visible) // all have the same x axis
-      return picture.scene.marks_within({panel->x_value(at.x() - near_point), panel->x_value(at.x() + near_point)});
-  return {};
-}
-
 QString place_text(const Picture& picture, double x) {
   const QString& label = picture.scene.x_label;
   return label.isEmpty() ? number_text(x) : Texts::tr("%1 %2").arg(label, number_text(x));
@@ -109,7 +101,8 @@ QString entry_text(const Picture& picture, const Curve& curve) {
 const PlotMark* mark_at(const Picture& picture, const QPointF& at) {
   const PlotMark* nearest = nullptr;
   double best = near_point;
-  const auto near = marks_near(picture, at);
+  const auto near =
+      picture.scene.marks_within({picture.x_value(at.x() - near_point), picture.x_value(at.x() + near_point)});
   picture.each_panel([&](const Panel& panel, int number) {
     for (const PlotMark& mark : near) {
       if ((mark.panel != -1 && mark.panel != number) || !picture.in_view(mark.x))

@@ -259,13 +259,8 @@ void Input::follow_pointer(const QPointF& at) {
 
 double Input::x_at(double pixel) const {
   const auto [from, to] = board_.view().range();
-  for (const auto& panel : board_.panels()) {
-    if (!panel->visible)
-      continue;
-    const double x = panel->x_value(pixel);
-    return std::clamp(board_.view().integer() ? std::round(x) : x, from, to);
-  }
-  return from;
+  const double x = board_.picture().x_value(pixel);
+  return std::clamp(board_.view().integer() ? std::round(x) : x, from, to);
 }
 
 } // namespace batchscope::ui

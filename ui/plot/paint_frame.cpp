@@ -144,6 +144,13 @@ double Picture::x_pixel(double x) const {
   return 0;
 }
 
+double Picture::x_value(double pixel) const {
+  for (const auto& panel : panels)
+    if (panel->visible)
+      return panel->x_value(pixel);
+  return view.range().first;
+}
+
 std::vector<LegendEntry> legend(const Picture& picture, const Panel& panel, int number) {
   constexpr qsizetype shortest_text = 3;
   const QFontMetricsF metrics(picture.fonts.small);

@@ -35,6 +35,7 @@ struct Picture {
   /// From the top of the first panel to the bottom of the last; empty without panels.
   QRectF stack() const;
   double x_pixel(double x) const;
+  double x_value(double pixel) const;
   std::span<const PlotMark> marks_in_view() const { return scene.marks_within(view.range()); }
   bool in_view(double x) const { return x >= view.range().first && x <= view.range().second; }
 };
