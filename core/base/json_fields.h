@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -114,6 +115,12 @@ public:
       list.push_back(json_of(value));
     return list;
   }
+  template <typename Value, std::size_t size> static Json json_of(const std::array<Value, size>& values) {
+    Json list = Json::array();
+    for (const Value& value : values)
+      list.push_back(json_of(value));
+    return list;
+  }
   template <typename Value> static Json json_of(const std::map<std::string, Value>& values) {
     Json object = Json::object();
     for (const auto& [name, value] : values)
@@ -138,6 +145,7 @@ public:
   /// `object` lives longer; it has no fields if it is no object. `path`: in front of the names in errors.
   explicit JsonReader(const Json& object, Mistyped mistyped = Mistyped::stays, std::string path = {})
       : object_(object), mistyped_(mistyped), path_(std::move(path)) {}
+  explicit JsonReader(Json&& object, Mistyped mistyped = Mistyped::stays, std::string path = {}) = delete;
 
   template <typename Value> void operator()(const char* name, Value& value) {
     if (const Json* found = find(name); found && !read(*found, name, value))
@@ -255,9 +263,10 @@ private:
       return false;
     }
     std::size_t place = 0;
+    bool fits = true;
     for (Value& value : values)
-      read(json[place++], name, value);
-    return true;
+      fits = read(json[place++], name, value) && fits;
+    return fits;
   }
   template <typename Value>
   bool read(const Json& json, const std::string& name, std::map<std::string, Value>& values) const {

@@ -56,6 +56,9 @@ std::pair<ProgramSpec, Json> program_from(const Json& json) {
   if (!json.is_object())
     throw input_error(
         fmt::format("field \"program\": {} is not accepted; accepted: an object", shortened(json_text(json))));
+  for (const auto& [name, value] : json.items())
+    if (value.is_null())
+      throw input_error(fmt::format("field \"program.{}\": null is not accepted; accepted: a value", name));
   ProgramSpec program;
   JsonReader reader(json, JsonReader::Mistyped::refused, "program");
   fields(reader, program);

@@ -74,9 +74,12 @@ RunStart run_start_from_json(const std::string& text) {
   if (!json.is_object())
     throw input_error("the start of a run must be a JSON object");
   RunStart start;
-  JsonReader reader(json, JsonReader::Mistyped::refused);
+  JsonReader reader(json); // a later version may have other types
   fields(reader, start);
-  if (const Json later = reader.rest(); !later.empty())
+  const Json later = reader.rest();
+  if (later.contains("batch"))
+    throw input_error("the start of a run: batch is not a whole number");
+  if (!later.empty())
     start.later_json = json_text(later);
   return start;
 }

@@ -505,10 +505,15 @@ std::string Progression::state_json() const {
 }
 
 void Progression::restore(const std::string& state_json) {
+  const auto unreadable = [](const std::exception& error) {
+    return input_error(fmt::format("the state of a run's plan cannot be read: {}", error.what()));
+  };
   try {
     impl_->restore(parse_json(state_json));
   } catch (const Json::exception& error) {
-    throw input_error(fmt::format("the state of a run's plan cannot be read: {}", error.what()));
+    throw unreadable(error);
+  } catch (const Error& error) {
+    throw unreadable(error);
   }
 }
 

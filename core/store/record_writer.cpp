@@ -54,9 +54,8 @@ void RecordWriter::write_frame(FrameBuffer& frame, bool to_the_end) {
   frame.to_seal = to_the_end ? points : points / chunk_points * chunk_points;
   for (std::size_t begin = 0; begin < frame.to_seal; begin += chunk_points)
     seal(frame, begin, std::min(begin + chunk_points, frame.to_seal));
-  if (frame.to_seal > 0 && frame.in_tail > 0) {
+  if (frame.to_seal > 0 && frame.in_tail > 0)
     execute(clear_tail_, frame.id);
-  }
   write_tail(frame);
   write_summaries(frame);
 }

@@ -46,20 +46,29 @@ void save(const LoopState& state, checkpoint::Checkpoint& to) {
 }
 
 LoopState loop_state(const checkpoint::Checkpoint& checkpoint) {
+  const std::string& loop_text = checkpoint.text("loop");
+  const std::string& progress = checkpoint.text("progress");
+  const std::string& plan = checkpoint.text("plan");
+  const auto unreadable = [&](const std::exception& error) {
+    return input_error(
+        fmt::format("the checkpoint at step {} cannot be read: {}", checkpoint.label.step, error.what()));
+  };
   try {
-    const Json loop = parse_json(checkpoint.text("loop"));
+    const Json loop = parse_json(loop_text);
     if (!loop.is_object())
-      throw input_error("the checkpoint's text `loop` is no object");
+      throw input_error("the text `loop` is no object");
     LoopState state;
-    state.progress = telemetry::run_progress_from_json(parse_json(checkpoint.text("progress")));
-    state.plan = checkpoint.text("plan");
+    state.progress = telemetry::run_progress_from_json(parse_json(progress));
+    state.plan = plan;
     state.seconds = state.progress.outcome().seconds; // of earlier versions
     JsonReader reader(loop, JsonReader::Mistyped::refused, "loop");
     fields(reader, state);
     state.events = checkpoint.label.events;
     return state;
   } catch (const Json::exception& error) {
-    throw input_error(fmt::format("the checkpoint at step {} cannot be read: {}", checkpoint.label.step, error.what()));
+    throw unreadable(error);
+  } catch (const Error& error) {
+    throw unreadable(error);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "ui/widgets/file_dialog.h"
 
+#include <algorithm>
+
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QLineEdit>
@@ -27,16 +29,29 @@ QString ending_of(const QString& filter) {
   return one.match(filter).captured(1);
 }
 
-/// Gives the entered name the ending of the selected filter; a desktop's own dialog does that itself.
+bool is_ending_of_a_filter(const QFileDialog& dialog, const QString& ending) {
+  const QStringList filters = dialog.nameFilters();
+  return std::any_of(filters.begin(), filters.end(), [&](const QString& each) { return ending_of(each) == ending; });
+}
+
+/// Gives the entered name the ending of the selected filter. Only Qt's own dialog, whose names can be edited here, adds
+/// an ending to a name without one: desktops' dialogs would do that after they have asked whether to replace a file.
 void follow_filter(QFileDialog& dialog, const QString& filter) {
   const QString ending = ending_of(filter);
   if (ending.isEmpty())
     return;
-  const QString before = dialog.defaultSuffix();
-  dialog.setDefaultSuffix(ending);
   auto* edit = dialog.findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
-  if (edit != nullptr && !before.isEmpty() && edit->text().endsWith(u'.' + before))
-    edit->setText(edit->text().chopped(before.size()) + ending);
+  const QString name = edit != nullptr ? edit->text() : QFileInfo(dialog.selectedFiles().value(0)).fileName();
+  const QString before = QFileInfo(name).suffix();
+  const QString renamed = name.chopped(before.size()) + ending;
+  if (edit != nullptr)
+    dialog.setDefaultSuffix(ending);
+  if (before.isEmpty() || !is_ending_of_a_filter(dialog, before))
+    return;
+  if (edit != nullptr)
+    edit->setText(renamed);
+  else
+    dialog.selectFile(renamed);
 }
 
 } // namespace
@@ -52,7 +67,8 @@ QFileDialog* save_file_dialog(QWidget* parent, const QString& title, const QStri
   dialog->setAcceptMode(QFileDialog::AcceptSave);
   QObject::connect(dialog, &QFileDialog::filterSelected, dialog,
                    [dialog](const QString& filter) { follow_filter(*dialog, filter); });
-  dialog->setDefaultSuffix(ending_of(filters.value(0)));
+  if (dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit")) != nullptr)
+    dialog->setDefaultSuffix(ending_of(filters.value(0)));
   if (QWidget* window = parent != nullptr ? parent->window() : nullptr) {
     if (const QString folder = window->property(saved_in_property).toString(); !folder.isEmpty())
       dialog->setDirectory(folder);

@@ -4,7 +4,8 @@
 #include "core/schedule/batch_schedule.h"
 
 // Schedules in checkpoints. Doubles are exact. What a schedule is, its text, batch and origin, must be there; what
-// earlier versions did not have has its default. Reading throws Error (input) for JSON of another form.
+// earlier versions did not have has its default. Reading throws Error (input), or Json::exception from the state of a
+// schedule, for JSON of another form.
 namespace batchscope::schedule::detail {
 
 Json to_json(const ScheduleState& state);

@@ -8,7 +8,7 @@ from typing import Any
 from .parts import NoRows, chosen_rows, leaves_of
 
 _ENOUGH = 3  # batches that show that all have the same shapes
-_TAIL_EACH = 4  # batches that are given again, one is as small as the last of an epoch
+_FIRST_TAIL, _TAIL_EACH = 6, 4  # steps, before a batch is as small as the last of an epoch, and from one to the next
 
 
 class Again:
@@ -18,7 +18,7 @@ class Again:
 
     def __init__(self) -> None:
         self._seen = 0  # batches
-        self._given = 0  # again
+        self._tail_at: int | None = None  # step
         self._kept: tuple[int, list[Any], Any, Any] | None = None  # rows, shapes, the batch, its examples
 
     def saw(self, size: int, part: Any, examples: Any) -> None:
@@ -31,13 +31,19 @@ class Again:
         self._kept = None if own is None else (size, shapes, own, examples)
         self._seen += 1
 
-    def size(self, size: int, tail: int) -> int:
-        """Examples of the next batch: the size, or now and then that of the epoch's smaller last batch (0 if it has
-        none). What such a batch leaves between the tensors may be too much for the full ones of the next epoch, which
-        is far away.
+    def size(self, size: int, tail: int, step: int) -> int:
+        """Examples of the next batch of a step: the size, or now and then that of the epoch's smaller last batch (0 if
+        it has none). What such a batch leaves between the tensors may be too much for the full ones of the next epoch,
+        which is far away.
         """
-        tail_is_due = self._repeats(size) and self._given % _TAIL_EACH == _TAIL_EACH - 1
-        return tail if tail_is_due and tail else size
+        if not tail or not self._repeats(size):
+            return size
+        if self._tail_at is None:
+            self._tail_at = step + _FIRST_TAIL
+        if step < self._tail_at:
+            return size
+        self._tail_at = step + _TAIL_EACH
+        return min(tail, size)
 
     def batch(self, size: int) -> tuple[Any, Any] | None:
         """A batch of at most as many examples as before with what is known of them; None if one has to be read."""
@@ -45,7 +51,6 @@ class Again:
             return None
         assert self._kept is not None
         part = _copied(self._kept[2], self._kept[0], size)
-        self._given += 1
         return (part, self._kept[3]) if part is not None else None
 
     def _repeats(self, size: int) -> bool:

@@ -214,11 +214,16 @@ class FollowedLoader(Loader):
             self._batch = asked
 
     def _with_tail(self, sizes: list[int]) -> list[int]:
-        """Of a program that is tried with few batches: one of them is as small as the last of an epoch."""
-        if self._again is None or len(sizes) != 1:
+        """Of a program that is tried with few batches: some of them are as small as the last of an epoch. Not of those
+        whose allocations are listed, nor where another loader has batches of the same steps.
+        """
+        run, again = self._run, self._again
+        if again is None or len(sizes) != 1 or run._probe is None or run._probe.lists:
+            return sizes
+        if any(other is not self and other.is_open for other in run._loaders):
             return sizes
         tail = 0 if self.drop_last else self.examples % self._batch
-        return [self._again.size(sizes[0], tail)]
+        return [again.size(sizes[0], tail, run._step)]
 
     def leads(self, parts: int) -> None:
         """The step that was made is one of this loader, of so many batches."""

@@ -93,7 +93,7 @@ class Probe:
         run = self._run
         if self.sizes[0].get("evaluation"):
             return  # that is what is listed
-        if self.sizes[0].get("trace") and self._steps == self._wanted() - 1 and run._account.model is not None:
+        if self.lists and self._steps == self._wanted() - 1 and run._account.model is not None:
             run._begin_trace()
             self._traces = True
 
@@ -111,6 +111,11 @@ class Probe:
         if self._loader is not None:
             return size_of(takes)
         return self.batch if self._counts(sum(takes)) else 0
+
+    @property
+    def lists(self) -> bool:
+        """Whether allocations are listed at this size."""
+        return bool(self.sizes[0].get("trace"))
 
     @property
     def begins_size(self) -> bool:

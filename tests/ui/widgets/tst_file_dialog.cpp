@@ -8,7 +8,6 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QFileSystemModel>
 #include <QLineEdit>
 #include <QPointer>
 #include <QPushButton>
@@ -139,10 +138,6 @@ private Q_SLOTS:
 
 private:
   QString path(const char* name) const { return folder_->filePath(name); }
-  void write(const char* name) const {
-    QFile file(path(name));
-    QVERIFY(file.open(QIODevice::WriteOnly));
-  }
 
   std::unique_ptr<QTemporaryDir> folder_;
 };
