@@ -39,7 +39,7 @@ bool is_too_deep(std::string_view text) {
 
 Json parse_json(const std::string& text) {
   if (is_too_deep(text))
-    throw input_error(fmt::format("JSON of more than {} levels", deepest));
+    throw input_error(fmt::format("JSON of more levels than are read ({})", deepest));
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {

@@ -1,9 +1,12 @@
+#include <optional>
+
 #include <fmt/format.h>
 #include <sqlite3.h>
 
 #include "core/base/error.h"
 #include "core/store/care/care.h"
 #include "core/store/care/detail/rescue.h"
+#include "core/store/care/detail/schema.h"
 #include "core/store/detail/check.h"
 #include "core/store/detail/open_database.h"
 #include "core/store/file/detail/database.h"
@@ -20,19 +23,21 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The damaged database, locked against other writers. Not opened like others: its first page may be damaged, too.
-SQLite::Database open_damaged(const fs::path& file) {
+/// The damaged database, locked against other writers; nothing if its tables cannot be found. Not opened like others:
+/// its first page may be damaged, too.
+std::optional<SQLite::Database> open_damaged(const fs::path& file) {
   constexpr int patience_ms = 5000;
   try {
     SQLite::Database old(file.string(), SQLite::OPEN_READWRITE, patience_ms);
     old.exec("PRAGMA trusted_schema = OFF; BEGIN IMMEDIATE");
+    detail::add_check_function(old);
     if (!detail::checked_tables(old).empty())
       return old;
   } catch (const SQLite::Exception& exception) {
     if (!detail::is_damage(exception))
       throw;
   }
-  throw Error(Error::Kind::failed, fmt::format("{}: nothing in it can be read; restore a backup", file.string()));
+  return std::nullopt;
 }
 
 void forget(const fs::path& backup) {
@@ -84,6 +89,39 @@ std::vector<std::string> write_fresh(SQLite::Database& old, const fs::path& file
   return lost;
 }
 
+/// The same; nothing if a query finds no table or column that should be there.
+std::optional<std::vector<std::string>> write_fresh_unless_schema_is_damaged(SQLite::Database& old,
+                                                                             const fs::path& file) {
+  try {
+    return write_fresh(old, file);
+  } catch (const SQLite::Exception& exception) {
+    if (exception.getErrorCode() != SQLITE_ERROR && !detail::is_damage(exception))
+      throw;
+  }
+  const Unfinished what_is_there(file);
+  return std::nullopt;
+}
+
+/// The same where the schema is damaged, from a copy that gets the schema of a new database.
+std::vector<std::string> write_fresh_with_new_schema(const fs::path& backup, const fs::path& file,
+                                                     const fs::path& fresh) {
+  const fs::path copy = detail::free_name(file.string() + ".renewed");
+  const fs::path scratch = detail::free_name(file.string() + ".new");
+  const Unfinished copy_remover(copy), scratch_remover(scratch), before_remover(scratch.string() + "-before");
+  fs::copy_file(backup, copy);
+  if (fs::exists(detail::log_of(backup)))
+    fs::copy_file(detail::log_of(backup), detail::log_of(copy));
+  if (!detail::renew_schema(copy, scratch))
+    throw Error(Error::Kind::failed, fmt::format("{}: nothing in it can be read; restore a backup", file.string()));
+  auto old = open_damaged(copy);
+  if (!old)
+    throw Error(Error::Kind::failed, fmt::format("{}: nothing in it can be read; restore a backup", file.string()));
+  auto lost = write_fresh(*old, fresh);
+  lost.insert(lost.begin(), "the schema; that of a new database took its place");
+  detail::close_without_checkpoint(*old);
+  return lost;
+}
+
 /// Runs that are missing, as the ledger says, are lost now.
 void take_stock(const fs::path& file, RepairReport& report) {
   SQLite::Database database = detail::open_for_reading(file);
@@ -106,27 +144,21 @@ RepairReport repair(const fs::path& file) {
   detail::replace_system_calls();
   return detail::guarded(file, [&] {
     RepairReport report;
-    SQLite::Database old = open_damaged(file);
-    detail::add_check_function(old);
+    std::optional<SQLite::Database> old = open_damaged(file);
     report.backup = keep_damaged(file);
     const fs::path unfinished = detail::free_name(file.string() + ".repairing");
     const Unfinished remover(unfinished);
     try {
-      report.lost = write_fresh(old, unfinished);
-    } catch (const SQLite::Exception& exception) {
-      forget(report.backup);                        // the file itself is as it was
-      if (exception.getErrorCode() == SQLITE_ERROR) // a query of what should be there
-        throw Error(
-            Error::Kind::failed,
-            fmt::format("{}: its schema is damaged, and nothing in it can be read; restore a backup", file.string()));
-      throw;
+      const auto lost = old ? write_fresh_unless_schema_is_damaged(*old, unfinished) : std::nullopt;
+      report.lost = lost ? *lost : write_fresh_with_new_schema(report.backup, file, unfinished);
     } catch (const std::exception&) {
-      forget(report.backup);
+      forget(report.backup); // the file itself is as it was
       throw;
     }
     fs::permissions(unfinished, fs::status(file).permissions());
     detail::sync_to_disk(unfinished);
-    detail::close_without_checkpoint(old);
+    if (old)
+      detail::close_without_checkpoint(*old);
     // The old log would be taken for the new file's; what it holds is in the backup and in the new file.
     std::error_code none;
     fs::remove(detail::log_of(file), none);

@@ -1,3 +1,6 @@
+#include <iterator>
+#include <random>
+
 #include <QTest>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -27,6 +30,8 @@ private Q_SLOTS:
   void saves_what_is_whole();
   void whatever_is_damaged_the_rest_is_saved();
   void the_ledger_says_what_is_missing();
+  void a_damaged_schema_is_that_of_a_new_database_data();
+  void a_damaged_schema_is_that_of_a_new_database();
   void nothing_can_be_read();
   void a_full_disk_or_a_lock_changes_nothing();
 };
@@ -84,11 +89,55 @@ void TestRepair::the_ledger_says_what_is_missing() {
   QCOMPARE(RunReader(folder.file()).check(), std::vector<std::string>{});
 }
 
+/// Where tables begin is the same in all databases that have gone through the same.
+void TestRepair::a_damaged_schema_is_that_of_a_new_database_data() {
+  QTest::addColumn<QByteArray>("history");
+  for (const char* history : {"", "VACUUM", "ANALYZE; VACUUM"})
+    QTest::newRow(*history ? history : "as it was made") << QByteArray(history);
+}
+void TestRepair::a_damaged_schema_is_that_of_a_new_database() {
+  QFETCH(QByteArray, history);
+  const Folder folder;
+  {
+    RunStore store(folder.file());
+    for (const char* name : {"one", "two"}) {
+      auto writer = store.begin(new_run(name));
+      for (std::int64_t step = 1; step <= 3000; ++step)
+        writer->sink().record(record_at(step));
+      writer->finish(outcome(telemetry::RunStatus::finished));
+    }
+  }
+  SQLite::Database(folder.file().string(), SQLite::OPEN_READWRITE).exec(history.toStdString());
+  const std::string whole = bytes_in(folder.file());
+  const std::string expected = all_read(folder.file());
+  std::vector<std::int64_t> pages;
+  {
+    SQLite::Database database(folder.file().string());
+    SQLite::Statement query(database, "SELECT pageno FROM dbstat WHERE name = 'sqlite_schema'");
+    while (query.executeStep())
+      pages.push_back(query.getColumn(0).getInt64());
+  }
+  QVERIFY(pages.size() > 1);
+  std::mt19937 random(1);
+  for (const std::int64_t page : pages) {
+    std::string bytes = whole;
+    for (std::int64_t at = (page - 1) * 4096; at < page * 4096; ++at)
+      bytes[static_cast<std::size_t>(at)] = static_cast<char>(random());
+    write_bytes_to(folder.file(), bytes);
+    const RepairReport report = repair(folder.file());
+    QCOMPARE(report.lost, std::vector<std::string>{"the schema; that of a new database took its place"});
+    QCOMPARE(RunReader(folder.file()).check(), std::vector<std::string>{});
+    QVERIFY(all_read(folder.file()) == expected);
+  }
+  QCOMPARE(std::distance(std::filesystem::directory_iterator(folder.file().parent_path()), {}),
+           static_cast<std::ptrdiff_t>(pages.size()) + 2); // the database, its ledger, a copy of each damaged one
+}
+
 void TestRepair::nothing_can_be_read() {
   const Folder folder;
   make_small_database(folder.file());
   std::string bytes = bytes_in(folder.file());
-  std::fill(bytes.begin(), bytes.begin() + 4096, '\0');
+  std::fill(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size()) * 3 / 4, '\0');
   write_bytes_to(folder.file(), bytes);
   Error::Kind kind{};
   QCOMPARE(error_of([&] { repair(folder.file()); }, &kind),
