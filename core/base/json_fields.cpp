@@ -37,20 +37,11 @@ const Json* JsonReader::find(const char* name) {
   return found->is_null() ? nullptr : &*found;
 }
 
-const Json* JsonReader::find_list(const char* name) {
+const Json* JsonReader::find_if(const char* name, bool (Json::*fits)() const, const char* accepted) {
   const Json* found = find(name);
-  if (!found || found->is_array())
+  if (!found || (found->*fits)())
     return found;
-  mistyped(name, *found, "a list");
-  listed_.erase(name);
-  return nullptr;
-}
-
-const Json* JsonReader::find_object(const char* name) {
-  const Json* found = find(name);
-  if (!found || found->is_object())
-    return found;
-  mistyped(name, *found, "an object");
+  mistyped(name, *found, accepted);
   listed_.erase(name);
   return nullptr;
 }

@@ -177,7 +177,10 @@ public:
   template <typename Type, typename... Members>
   void rows(const char* name, std::vector<Type>& values, Members Type::*... members) {
     const Json* found = find_list(name);
-    for (const Json& row : found ? *found : Json::array())
+    if (!found)
+      return;
+    values.clear();
+    for (const Json& row : *found)
       if (Type value{}; read_row(row, name, value, members...))
         values.push_back(value);
   }
@@ -198,8 +201,8 @@ public:
   /// The value of a field, which counts as listed; null for one that is missing or null.
   const Json* find(const char* name);
   /// The same for a list, or an object; others are mistyped.
-  const Json* find_list(const char* name);
-  const Json* find_object(const char* name);
+  const Json* find_list(const char* name) { return find_if(name, &Json::is_array, "a list"); }
+  const Json* find_object(const char* name) { return find_if(name, &Json::is_object, "an object"); }
   bool has(const char* name) const { return object_.contains(name); }
   /// The fields that were not listed, or that are mistyped.
   Json rest() const;
@@ -226,6 +229,7 @@ private:
     }
     return nullptr;
   }
+  const Json* find_if(const char* name, bool (Json::*fits)() const, const char* accepted);
   void mistyped(const std::string& name, const Json& value, const std::string& accepted) const;
   [[noreturn]] void throw_missing(const char* name) const;
   std::string path_of(const std::string& name) const { return path_.empty() ? name : path_ + "." + name; }

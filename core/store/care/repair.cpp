@@ -111,9 +111,7 @@ std::vector<std::string> write_fresh_with_new_schema(const fs::path& backup, con
   fs::copy_file(backup, copy);
   if (fs::exists(detail::log_of(backup)))
     fs::copy_file(detail::log_of(backup), detail::log_of(copy));
-  if (!detail::renew_schema(copy, scratch))
-    throw Error(Error::Kind::failed, fmt::format("{}: nothing in it can be read; restore a backup", file.string()));
-  auto old = open_damaged(copy);
+  auto old = detail::renew_schema(copy, scratch) ? open_damaged(copy) : std::nullopt;
   if (!old)
     throw Error(Error::Kind::failed, fmt::format("{}: nothing in it can be read; restore a backup", file.string()));
   auto lost = write_fresh(*old, fresh);

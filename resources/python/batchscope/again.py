@@ -8,7 +8,7 @@ from typing import Any
 from .parts import NoRows, chosen_rows, leaves_of
 
 _ENOUGH = 3  # batches that show that all have the same shapes
-_FIRST_TAIL, _TAIL_EACH = 6, 4  # steps, before a batch is as small as the last of an epoch, and from one to the next
+_FIRST_TAIL, _TAIL_EACH = 2, 4  # steps, before a batch is as small as the last of an epoch, and from one to the next
 
 
 class Again:
