@@ -17,6 +17,9 @@ if(BATCHSCOPE_SANITIZE)
 endif()
 
 # ccache needs these two settings for precompiled headers; -fpch-preprocess lets it see their content.
+# A header of the project that is precompiled and included again must have an include guard: after a change of comments
+# alone ccache gives the header that it precompiled before, and GCC no longer sees that "#pragma once" means the same
+# file.
 find_program(BATCHSCOPE_CCACHE ccache)
 if(BATCHSCOPE_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${BATCHSCOPE_CCACHE}")

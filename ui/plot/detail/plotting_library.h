@@ -1,4 +1,6 @@
-#pragma once
+// Not "#pragma once": this header is precompiled, see cmake/Settings.cmake.
+#ifndef BATCHSCOPE_UI_PLOT_PLOTTING_LIBRARY_H
+#define BATCHSCOPE_UI_PLOT_PLOTTING_LIBRARY_H
 
 #include <QtCore/QObject>
 
@@ -13,3 +15,5 @@
 #undef signals
 #undef slots
 #undef foreach
+
+#endif
