@@ -204,7 +204,7 @@ int judge_run(std::int64_t run, const Context& context) {
   }
   const Palette palette = Palette::for_stdout();
   for (const Finding& finding : findings)
-    print(fmt::format("{}: {}\n  {}\n  mend: {}\n  source: {}\n\n", advice::to_string(finding.severity),
+    print(fmt::format("{}: {}\n  {}\n  fix: {}\n  source: {}\n\n", advice::to_string(finding.severity),
                       palette.paint(colour_of(finding.severity), finding.title), finding.message, finding.mend,
                       finding.source));
   print(fmt::format("{} rules, {}\n", advice::lints().size(),

@@ -385,7 +385,7 @@ Verb add_find(CLI::App& program) {
                                    "With --for and -- COMMAND: do not compute what changes of the program would save");
   options->goal = add_value(*app, "--goal", "GOAL",
                             "What the recommended size is best for. throughput (default): the smallest within 5 % of "
-                            "the most examples per second. The others train up to five of the sizes that fit: "
+                            "the most examples per second. The others train up to seven of the sizes that fit: "
                             "accuracy: the best validation score at the end of the run; target:97%: the shortest time "
                             "to that score; time:60s: the best score within that time");
   options->repeats =

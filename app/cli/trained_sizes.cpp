@@ -46,7 +46,7 @@ std::string sizes_table(const TrainedSizes& trained) {
     const bool chosen = standing.group.batch == trained.answer.batch;
     table.add({count_or_dash(standing.group.batch), standing.text.empty() ? "-" : standing.text,
                chosen                  ? "recommended"
-               : standing.same_as_best ? "cannot be told apart from the best"
+               : standing.same_as_best ? "no clear difference from the best"
                                        : ""},
               chosen ? Colour::good : Colour::plain);
   }

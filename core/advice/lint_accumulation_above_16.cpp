@@ -15,8 +15,8 @@ std::optional<Finding> accumulation_above_16_lint(const JudgedRun& judged) {
   if (count <= most || !run.effective_batch || !run.micro_batch)
     return std::nullopt;
   Finding found{.title = "More than 16 micro batches per step", .value = static_cast<double>(count)};
-  found.message = fmt::format("{} micro batches of up to {} make one step of {}: its cost is time", format_count(count),
-                              format_count(*run.micro_batch), format_count(*run.effective_batch));
+  found.message = fmt::format("{} micro batches of up to {} make one step of {}: this takes extra time",
+                              format_count(count), format_count(*run.micro_batch), format_count(*run.effective_batch));
   const std::int64_t larger = (detail::per_rank(run, *run.effective_batch) + most - 1) / most;
   if (detail::fits(run, larger)) {
     found.mend = fmt::format("--batch {} --effective-batch {}", larger, *run.effective_batch);

@@ -13,7 +13,7 @@ std::optional<Finding> fine_tuning_batch_lint(const JudgedRun& judged) {
   const RunFacts& run = judged.run;
   if (!run.fine_tuning || run.last_effective.value_or(0) <= most_useful)
     return std::nullopt;
-  Finding found{.title = "Fine-tuning with a batch of pre-training"};
+  Finding found{.title = "Pre-training batch size used for fine-tuning"};
   found.value = static_cast<double>(*run.last_effective);
   found.message = fmt::format("fine-tuning with an effective batch of {}; at most {} is useful, {} is advised",
                               format_count(*run.last_effective), most_useful, advised);

@@ -16,7 +16,7 @@ std::optional<Finding> fine_tuning_rate_lint(const JudgedRun& judged) {
   const double usual = sgd ? 0.1 : 0.001, most = usual / 10, advised = usual / 100;
   if (*run.first_rate <= most * rounding)
     return std::nullopt;
-  Finding found{.title = "Fine-tuning with a learning rate of pre-training", .value = *run.first_rate};
+  Finding found{.title = "Pre-training learning rate used for fine-tuning", .value = *run.first_rate};
   found.message = fmt::format("fine-tuning with a learning rate of {:g}; advised: {:g} to {:g}, 10 to 100 times below "
                               "the usual {:g}",
                               *run.first_rate, advised, most, usual);

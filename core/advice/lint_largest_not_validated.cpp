@@ -28,7 +28,7 @@ std::optional<Finding> largest_not_validated_lint(const JudgedRun& judged) {
     return std::nullopt;
   Finding found{.title = "The largest batch, without a validation score"};
   found.value = static_cast<double>(*run.batch);
-  found.message = fmt::format("batch {} is the largest that fits, and nothing says what it costs in accuracy",
+  found.message = fmt::format("batch {} is the largest that fits, and its effect on accuracy was not measured",
                               format_count(*run.batch));
   found.mend = "--batch auto:safe, and data that leave examples for validation (validation=0.2)";
   found.changes = {{"batch", "auto:safe"}};

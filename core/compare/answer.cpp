@@ -156,7 +156,7 @@ std::optional<Spread> spread_of(const std::vector<Standing>& standings) {
   return pooled_spread(rows);
 }
 
-/// Marks the settings that cannot be told apart from the best; false if there are too few repeats to say.
+/// Marks the settings without a clear difference from the best; false if there are too few repeats to say.
 bool mark_ties(std::vector<Standing>& standings) {
   bool told = true;
   const auto others =
@@ -179,7 +179,7 @@ bool mark_ties(std::vector<Standing>& standings) {
   return told;
 }
 
-/// Chooses, from the settings that cannot be told apart from the best and that differ from it by no more than the
+/// Chooses, from the settings without a clear difference from the best that differ from it by no more than the
 /// spread of repeats, the one with the smallest batch; from several of these, the best. (With few seeds the interval
 /// alone would let a clearly lower mean win.)
 const Standing& smallest_of_the_best(const std::vector<Standing>& standings) {
@@ -257,13 +257,12 @@ std::string reason(const std::vector<Standing>& standings, const Standing& chose
   if (&chosen == &best)
     return fmt::format("{}: the best {}, {}.", capitalized(chosen.group.label()), what, best.text);
   const std::string by_knee = fmt::format("is within {:g} % of the best,", 100 * search::knee_tolerance);
-  const std::string close =
-      goal.kind != Goal::Kind::throughput ? "is within the spread of repeats of the best," : by_knee;
+  const std::string close = goal.kind != Goal::Kind::throughput ? "shows no clear difference from the best," : by_knee;
   return fmt::format("{}: {} {}, the smallest batch size that {} {} ({}).", capitalized(chosen.group.label()), what,
                      chosen.text, close, best.group.label(), best.text);
 }
 
-/// `batch size 32 and batch size 128 cannot be told apart from it.`
+/// `No clear difference from batch size 32 and batch size 128.`
 std::string ties_text(const std::vector<Standing>& standings, const Standing& chosen) {
   std::vector<std::string> labels;
   for (const Standing& standing : standings)
@@ -279,7 +278,7 @@ std::string ties_text(const std::vector<Standing>& standings, const Standing& ch
   if (labels.size() > most)
     text += fmt::format(" and {} more", labels.size() - most);
   const bool is_best = &chosen == &standings.front();
-  return fmt::format(" {} cannot be told apart from it{}.", capitalized(text), is_best ? "" : " either");
+  return fmt::format(" No clear difference from {}{}.", text, is_best ? "" : " either");
 }
 
 /// How sure all of it is, as far as that depends on the number of repeats.
@@ -294,15 +293,15 @@ std::string repeats_text(const std::vector<Standing>& standings, const Goal& goa
         return static_cast<std::int64_t>(standing.group.runs.size()) > standing.summary.n + standing.without;
       });
   if (most == 1)
-    return fmt::format(" One {} of each: the spread between seeds is not known.", same_seed ? "seed" : "run");
+    return fmt::format(" Only one {} each, so the spread between seeds is unknown.", same_seed ? "seed" : "run");
   if (!told)
-    return " Not all settings have two runs with the same seeds as the best, so the certainty of this is not known.";
+    return " Some settings do not have two runs with the best setting's seeds, so it is unknown how certain this is.";
   if (most > 2)
     return {};
   const bool seeds = std::none_of(standings.begin(), standings.end(), [](const Standing& standing) {
     return standing.seeds.size() == 2 && standing.seeds.front() == standing.seeds.back();
   });
-  return fmt::format(" With two {} only large differences are significant; a third one helps much.",
+  return fmt::format(" With two {}, only large differences are significant; a third repeat helps a lot.",
                      seeds ? "seeds" : "runs of each");
 }
 
@@ -353,8 +352,8 @@ std::string gaps_text(const std::vector<ComparedRun>& runs, const std::vector<St
   if (unknown > 0 && goal.kind != Goal::Kind::throughput)
     text += fmt::format(" Left out: {} without a {}.", runs_text(unknown), metric.name());
   if (shared > 0 && goal.kind != Goal::Kind::accuracy)
-    text +=
-        fmt::format(" {} trained beside others, so their times are not comparable.", capitalized(runs_text(shared)));
+    text += fmt::format(" {} trained at the same time as others, so their times are not comparable.",
+                        capitalized(runs_text(shared)));
   return text;
 }
 
@@ -492,7 +491,7 @@ Answer answer(const Comparison& comparison, const Goal& goal) {
   if (!finished)
     return no_answer("No answer yet: none of the runs has finished.");
   if (goal.kind != Goal::Kind::throughput && !metric.exists())
-    return no_answer("No answer: none of the runs has a validation score. Goal throughput needs none.");
+    return no_answer("No answer: no run has a validation score. The goal throughput does not need one.");
   auto standings = standings_of(comparison, goal, metric);
   for (Standing& standing : standings)
     if (!standing.values.empty())

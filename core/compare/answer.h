@@ -34,7 +34,7 @@ struct Standing {
   std::vector<std::string> seeds; ///< of those runs
   std::int64_t without = 0;       ///< finished runs that have no value, such as those that never reach the target
   std::string text;               ///< of the results, see MeanText: `98.20 % ± 0.30 over 3 seeds`; empty without any
-  bool same_as_best = false;      ///< cannot be told apart from the best
+  bool same_as_best = false;      ///< no clear difference from the best
 };
 
 /// Which settings to use, in one or two sentences, and how sure that is.

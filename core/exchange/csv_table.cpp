@@ -25,17 +25,27 @@ std::size_t column_of_steps(const std::vector<std::string>& header, const std::v
     const auto given = options.names.find(column);
     return given != options.names.end() && given->second == "step";
   });
-  for (const char* name : {"step", "epoch"})
-    if (found == header.end())
-      found = header.begin() + (std::find(series.begin(), series.end(), name) - series.begin());
+  if (const auto step = step_column_in(series); found == header.end() && step)
+    found = header.begin() + static_cast<std::ptrdiff_t>(*step);
+  if (found == header.end()) // an epoch only if nothing counts steps
+    found = header.begin() + (std::find(series.begin(), series.end(), "epoch") - series.begin());
   if (found == header.end())
-    throw input_error(fmt::format("no column counts the steps; accepted: a column named step or epoch, or one that "
-                                  "becomes it (--map COLUMN=step) of {}",
-                                  shortened(one_line(fmt::format("{}", fmt::join(header, ", "))))));
+    throw input_error(
+        fmt::format("no column counts the steps; accepted: a column named step, iter or epoch, or one that "
+                    "becomes it (--map COLUMN=step) of {}",
+                    shortened(one_line(fmt::format("{}", fmt::join(header, ", "))))));
   return static_cast<std::size_t>(found - header.begin());
 }
 
 } // namespace
+
+std::optional<std::size_t> step_column_in(const std::vector<std::string>& columns) {
+  for (const char* name : {"step", "global_step", "iteration", "iter", "steps", "iterations"})
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      if (trimmed(columns[i]) == name)
+        return i;
+  return std::nullopt;
+}
 
 std::vector<fs::path> tables_of(const fs::path& path) {
   constexpr const char* table = "metrics.csv";
@@ -86,6 +96,8 @@ CsvTable::CsvTable(const std::vector<std::string>& header, const ImportOptions& 
   loss_ = name_of_loss(
       [&](const std::string& name) { return std::find(series_.begin(), series_.end(), name) != series_.end(); });
   step_column_ = column_of_steps(header_, series_, options);
+  if (series_[step_column_] != "epoch") // which is a series, too
+    series_[step_column_] = "step";
   if (const auto run = std::find(series_.begin(), series_.end(), "run"); run != series_.end())
     run_column_ = static_cast<std::size_t>(run - series_.begin());
 }

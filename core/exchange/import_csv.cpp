@@ -70,6 +70,10 @@ public:
       for (const std::string& field : header)
         if (const std::string column(trimmed(field)); known.insert(column).second)
           columns.push_back({column, detail::series_name(column, {})});
+      if (const auto step = detail::step_column_in(header))
+        for (ImportColumn& column : columns)
+          if (column.name == trimmed(header[*step]))
+            column.series = "step";
     }
     return columns;
   }

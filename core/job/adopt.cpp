@@ -41,7 +41,7 @@ Adoptable find_adoptable(const std::filesystem::path& database, std::int64_t run
                                   telemetry::to_string(status), run));
   // One that has ended is stored whole, whatever it had no time to tidy.
   if (status != telemetry::RunStatus::interrupted || !program::is_left(database, adoptable.row.uid))
-    throw input_error(fmt::format("run {} is {} and has left nothing to take in", run, telemetry::to_string(status)));
+    throw input_error(fmt::format("run {} is {} and has left nothing to recover", run, telemetry::to_string(status)));
   adoptable.spec = *spec;
   adoptable.start = run::stored_start(reader.start_json(run));
   read_all(database, adoptable);

@@ -33,7 +33,7 @@ std::string why_of(const search::SearchResult& result) {
 
 std::string automatic_reason(const RunSpec& spec, const search::SearchResult& result, std::int64_t examples) {
   const std::string why = result.recommended ? "recommended" : "the fastest measured";
-  const std::int64_t size = result.recommended ? *result.recommended : *search::fastest(result.timings);
+  const std::int64_t size = *search::recommended_or_fastest(result);
   if (*result.automatic == size)
     return why_of(result);
   return fmt::format("{} is {}, but an epoch of {} examples would have only {}; with {} it has {}", why,
@@ -75,7 +75,7 @@ std::optional<std::int64_t> answer_to(const BatchChoice& choice, const search::S
   case BatchChoice::Kind::share:
     return share_of(choice, result);
   case BatchChoice::Kind::recommended: // a run goes on where the timings do not tell
-    return result.recommended ? result.recommended : search::fastest(result.timings);
+    return search::recommended_or_fastest(result);
   case BatchChoice::Kind::safe:
     break;
   }

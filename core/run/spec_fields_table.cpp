@@ -100,7 +100,7 @@ const std::vector<SpecField>& spec_fields() {
        .member = as<LineForm>(&RunSpec::name),
        .label = "Name",
        .placeholder = "TEXT",
-       .help = "Name of the run; in a sweep, what the names of its runs begin with",
+       .help = "Name of the run; in a sweep, the prefix of its runs' names",
        .group = "Model and data",
        .for_programs = true},
       {.key = "model",
@@ -153,8 +153,8 @@ const std::vector<SpecField>& spec_fields() {
        .member = as<TextForm>(&RunSpec::clock),
        .label = "Clock stream",
        .placeholder = "NAME",
-       .help =
-           "Of several data streams, the one whose epochs are the run's; the others start over when they are through",
+       .help = "With several data streams, the one that defines the run's epochs; the others restart when they are "
+               "exhausted",
        .default_text = "the first stream",
        .group = "Model and data",
        .advanced = true,
@@ -322,9 +322,9 @@ const std::vector<SpecField>& spec_fields() {
        .placeholder = "STEPS",
        .unit = "steps",
        .bounds = at_least_one,
-       .help = "Optimizer steps between two measurements of the gradient noise scale, the effective batch size beyond "
-               "which larger batches save far fewer steps than in proportion to their size; a step of one micro batch "
-               "is run as two halves to measure it",
+       .help = "Optimizer steps between two measurements of the gradient noise scale, the effective batch size above "
+               "which larger batches save few further steps; a step of one micro batch is run as two halves to "
+               "measure it",
        .default_text = "10, without accumulation 20; only if the schedule or --lr-rule needs it",
        .group = "Batch size",
        .advanced = true},
@@ -531,9 +531,8 @@ const std::vector<SpecField>& spec_fields() {
        .placeholder = "SIZE",
        .unit = "bytes",
        .bounds = {.least = 1e6},
-       .help =
-           "Memory that the run may use on the device, such as 400MB or 400MiB; by default it follows the memory that "
-           "other programs leave free while the run goes on",
+       .help = "Memory that the run may use on the device, such as 400MB or 400MiB; by default it follows the memory "
+               "that other programs leave free during the run",
        .default_text = "80 % of the free memory",
        .group = "Device",
        .for_programs = true},
@@ -563,10 +562,9 @@ const std::vector<SpecField>& spec_fields() {
        .label = "Out-of-memory action",
        .placeholder = "ACTION",
        .choices = {"shrink", "fail", "restart"},
-       .help =
-           "What to do on an out-of-memory error: shrink retries the same examples as smaller micro batches, fail "
-           "ends the run; restart is shrink, and a program of your own that has ended all the same is started again "
-           "with a smaller batch",
+       .help = "What to do on an out-of-memory error: shrink retries the same examples as smaller micro batches, fail "
+               "ends the run; restart does the same as shrink, and starts your own program again with a smaller batch "
+               "if it ended anyway",
        .default_text = "shrink",
        .group = "Device",
        .advanced = true,

@@ -130,14 +130,14 @@ protected:
 
 extern const Strategy halving_strategy;
 const Strategy halving_strategy{.name = "halving",
-                                .help = "start at 128, halve until a size fits",
+                                .help = "halve from 128 until a size fits: few trials, not exact",
                                 .make = [](const FinderOptions& options) -> std::unique_ptr<Finder> {
                                   return std::make_unique<Shrinking>("halving", options, 0.5);
                                 }};
 
 extern const Strategy shrink_strategy;
 const Strategy shrink_strategy{.name = "shrink",
-                               .help = "start at 128, multiply by the factor until a size fits",
+                               .help = "multiply 128 by the factor until a size fits: few trials, not exact",
                                .make = [](const FinderOptions& options) -> std::unique_ptr<Finder> {
                                  return std::make_unique<Shrinking>("shrink", options, options.factor);
                                },
@@ -145,7 +145,7 @@ const Strategy shrink_strategy{.name = "shrink",
 
 extern const Strategy doubling_strategy;
 const Strategy doubling_strategy{.name = "doubling",
-                                 .help = "double until OOM, then try 1.5 times the largest that fits",
+                                 .help = "double until out of memory, then try 1.5 times the last size that fits",
                                  .make = [](const FinderOptions& options) -> std::unique_ptr<Finder> {
                                    return std::make_unique<Doubling>(options);
                                  }};
@@ -153,13 +153,13 @@ const Strategy doubling_strategy{.name = "doubling",
 extern const Strategy power_strategy;
 const Strategy power_strategy{
     .name = "power",
-    .help = "double until OOM, keep the largest that fits",
+    .help = "double until out of memory, keep the last size that fits",
     .make = [](const FinderOptions& options) -> std::unique_ptr<Finder> { return std::make_unique<Power>(options); }};
 
 extern const Strategy binary_strategy;
 const Strategy binary_strategy{
     .name = "binary",
-    .help = "double until OOM, then bisect",
+    .help = "double until out of memory, then bisect: exact, several errors",
     .make = [](const FinderOptions& options) -> std::unique_ptr<Finder> { return std::make_unique<Binary>(options); }};
 
 } // namespace batchscope::search

@@ -289,10 +289,11 @@ private:
 } // namespace
 
 extern const Strategy predictive_strategy;
-const Strategy predictive_strategy{.name = "predictive",
-                                   .help = "predict the largest from a dry run, verify it with a trial",
-                                   .make = [](const FinderOptions& options) -> std::unique_ptr<Finder> {
-                                     return std::make_unique<Predictive>(options);
-                                   }};
+const Strategy predictive_strategy{
+    .name = "predictive",
+    .help = "predict the largest size from a dry run, then verify it: about 2 trials, seldom an error",
+    .make = [](const FinderOptions& options) -> std::unique_ptr<Finder> {
+      return std::make_unique<Predictive>(options);
+    }};
 
 } // namespace batchscope::search

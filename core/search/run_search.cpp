@@ -178,7 +178,7 @@ std::optional<std::int64_t> largest_that_fitted(const std::vector<Probe>& probes
 
 std::string reason_of_stop(const SearchResult& result) {
   if (result.found)
-    return "the search was stopped before the safe size was settled";
+    return "the search was stopped before the safe size was found";
   return result.largest ? fmt::format("the search was stopped; the largest size that fitted so far is {}",
                                       format_count(*result.largest))
                         : "the search was stopped; no size had fitted so far";
@@ -199,8 +199,9 @@ std::string reason_of_end(const SearchResult& result) {
     return fmt::format("the safe size is unknown, because batch size {} failed: {}", result.checks.back().batch,
                        result.checks.back().message);
   if (const auto failed = failed_below_largest(result))
-    return fmt::format("batch size {} ran out of memory although {} fitted: steps of one size take different memory",
-                       format_count(*failed), format_count(*result.largest));
+    return fmt::format(
+        "batch size {} ran out of memory although {} fitted: memory varies between steps of the same size",
+        format_count(*failed), format_count(*result.largest));
   return {};
 }
 

@@ -13,7 +13,8 @@ namespace batchscope::search {
 /// Outcome::error ends every search.
 struct Strategy {
   const char* name; ///< value of --strategy
-  const char* help; ///< how it searches, one line, English: "double until OOM, then bisect"
+  const char*
+      help; ///< how it searches, one line, English: "double until out of memory, then bisect: exact, several errors"
   std::unique_ptr<Finder> (*make)(const FinderOptions& options); ///< the options are valid
   bool uses_factor = false;                                      ///< FinderOptions::factor
 };

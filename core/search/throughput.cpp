@@ -266,8 +266,10 @@ void add_reason(SearchResult& result, const std::string& reason) {
   result.reason += (result.reason.empty() ? "" : "; ") + reason;
 }
 
-std::optional<std::int64_t> fastest(const std::vector<Timing>& timings) {
-  return timings.empty() ? std::nullopt : std::optional(fastest_of(timings).batch);
+std::optional<std::int64_t> recommended_or_fastest(const SearchResult& result) {
+  if (result.recommended || result.timings.empty())
+    return result.recommended;
+  return fastest_of(result.timings).batch;
 }
 
 std::string knee_reason(const std::vector<Timing>& timings, std::int64_t batch) {
@@ -294,10 +296,9 @@ std::string doubt_about(const std::vector<Timing>& timings) {
     if (timing.examples_per_second >= decides * fastest_of(timings).examples_per_second)
       lost = std::max(lost, timing.lost);
   if (lost >= disturbed_from)
-    doubt =
-        fmt::format("other work on this machine took up to {:.0f} % of the time, so these rates are estimates for a "
-                    "free one: time again when it is",
-                    100 * lost);
+    doubt = fmt::format("other work on this machine took up to {:.0f} % of the time, so these rates are estimates; "
+                        "measure again when the machine is idle",
+                        100 * lost);
   if (knee(timings))
     return doubt;
   // Those that may be within the tolerance of the best.
@@ -310,11 +311,10 @@ std::string doubt_about(const std::vector<Timing>& timings) {
       most = std::max(most, timing.batch);
       fold = std::max(fold, timing.fastest / timing.slowest);
     }
-  const std::string alike =
-      fmt::format("no size is recommended, because timings of one size vary {:.1f}-fold: {} to {} "
-                  "are alike",
-                  fold, format_count(least), format_count(most));
-  return doubt.empty() ? alike + "; time again when the machine is less busy" : alike + "; " + doubt;
+  const std::string alike = fmt::format(
+      "no size is recommended, because timings of one size vary {:.1f}-fold: no clear difference between {} and {}",
+      fold, format_count(least), format_count(most));
+  return doubt.empty() ? alike + "; measure again when the machine is less busy" : alike + "; " + doubt;
 }
 
 } // namespace batchscope::search

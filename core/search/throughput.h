@@ -53,8 +53,8 @@ void time_sizes(SearchResult& result, const TimeSteps& time, const std::function
 /// Adds to why the search ended as it did.
 void add_reason(SearchResult& result, const std::string& reason);
 
-/// The size with the highest throughput measured; nothing without timings.
-std::optional<std::int64_t> fastest(const std::vector<Timing>& timings);
+/// The recommended size, or without one, as timings vary too much, the fastest measured; nothing without timings.
+std::optional<std::int64_t> recommended_or_fastest(const SearchResult& result);
 
 /// Why `batch` is the knee, with the deciding figures; one sentence without a full stop.
 std::string knee_reason(const std::vector<Timing>& timings, std::int64_t batch);

@@ -1,12 +1,17 @@
 #include "core/store/detail/check.h"
 
+#include <chrono>
+#include <condition_variable>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <set>
+#include <thread>
 #include <unordered_map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sqlite3.h>
 
 #include "core/store/detail/series_reader.h"
 #include "core/store/file/detail/migrations.h"
@@ -115,17 +120,51 @@ void part(const std::string& name, Lines& lines, const std::function<void()>& ch
   }
 }
 
+/// Interrupts what the connection does once `stop` says so. SQLite's progress handler is not called while a check goes
+/// through a table, however large.
+class Interrupter {
+public:
+  Interrupter(SQLite::Database& database, const std::function<bool()>& stop) {
+    if (stop)
+      thread_ = std::thread([this, handle = database.getHandle(), &stop] {
+        constexpr std::chrono::milliseconds interval{20};
+        std::unique_lock lock(mutex_);
+        while (!over_.wait_for(lock, interval, [this] { return is_over_; }))
+          if (stop())
+            sqlite3_interrupt(handle);
+      });
+  }
+  ~Interrupter() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_over_ = true;
+    }
+    over_.notify_one();
+    if (thread_.joinable())
+      thread_.join();
+  }
+  Interrupter(const Interrupter&) = delete;
+  Interrupter& operator=(const Interrupter&) = delete;
+
+private:
+  std::mutex mutex_;
+  std::condition_variable over_;
+  bool is_over_ = false; ///< guarded by mutex_
+  std::thread thread_;
+};
+
 } // namespace
 
-std::vector<std::string> check_quickly(SQLite::Database& database) {
+std::vector<std::string> check_quickly(SQLite::Database& database, const std::function<bool()>& stop) {
   Lines lines;
+  const Interrupter interrupter(database, stop);
   part("database", lines, [&] {
     SQLite::Statement query(database, "PRAGMA quick_check(10)");
     while (query.executeStep())
       if (const std::string line = query.getColumn(0); line != "ok")
         lines.push_back("database: " + line);
   });
-  return lines;
+  return stop && stop() ? Lines() : lines;
 }
 
 std::vector<Ledger::Run> stored_runs(SQLite::Database& database) {

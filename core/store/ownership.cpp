@@ -25,10 +25,11 @@ std::vector<std::int64_t> gone_processes(SQLite::Database& database) {
 void refuse_damaged(SQLite::Database& database, const std::filesystem::path& file) {
   const auto damage = check_quickly(database);
   if (!damage.empty())
-    throw Error(Error::Kind::failed,
-                fmt::format("{}: damaged ({}) after a program crashed while writing to it; run `batchscope-cli check` "
-                            "for details, restore a backup or use another file",
-                            file.string(), damage.front()));
+    throw Error(
+        Error::Kind::failed,
+        fmt::format("{0}: damaged ({1}) after a program crashed while writing to it; run `batchscope-cli --db {0} "
+                    "check` for details, restore a backup or use another file",
+                    file.string(), damage.front()));
 }
 
 } // namespace
@@ -42,12 +43,8 @@ ProcessIdentity read_process(SQLite::Statement& query, int first) {
   return process;
 }
 
-bool closed_abruptly(SQLite::Database& database) {
-  return !gone_processes(database).empty();
-}
-
 std::int64_t enter_process(SQLite::Database& database, const std::filesystem::path& file, const OpenStore& store) {
-  if (closed_abruptly(database))
+  if (!gone_processes(database).empty()) // they have not closed it
     refuse_damaged(database, file);
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
   SQLite::Statement interrupt(database,

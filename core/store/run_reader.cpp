@@ -309,14 +309,12 @@ std::vector<std::string> RunReader::check() const {
   return lines;
 }
 
-std::vector<std::string> RunReader::quick_check() const {
-  auto lines = impl_->read([&] {
-    return detail::closed_abruptly(impl_->database()) ? detail::check_quickly(impl_->database())
-                                                      : std::vector<std::string>{};
-  });
-  const auto missing = impl_->missing();
-  lines.insert(lines.end(), missing.begin(), missing.end());
-  return lines;
+std::vector<std::string> RunReader::quick_check(const std::function<bool()>& stop) const {
+  auto lines = impl_->read([&] { return detail::check_quickly(impl_->database(), stop); });
+  // What is damaged may be what the search for missing runs reads.
+  if (!lines.empty() || (stop && stop()))
+    return lines;
+  return impl_->missing();
 }
 
 std::string RunReader::notice() const {

@@ -107,9 +107,10 @@ public:
   /// Describes all damage and missing runs, one line each; empty if there are none. A run or point is missing if the
   /// ledger (FILE-ledger) says that it was stored, and it is neither in the database nor purged.
   std::vector<std::string> check() const;
-  /// The part of check() that is fast enough for every opening: what is missing, and, if a program ended abruptly while
-  /// it wrote to the file, whether the file is damaged.
-  std::vector<std::string> quick_check() const;
+  /// The part of check() that is fast enough for every opening: what is missing, and whether SQLite finds the file
+  /// damaged (it reads all of it). Ends early, with nothing found, once `stop` says so, which another thread asks;
+  /// empty: never.
+  std::vector<std::string> quick_check(const std::function<bool()>& stop = {}) const;
   /// Notice of how a replacement of the database's files by another program was handled, if one was made while this
   /// reader was open; else empty.
   std::string notice() const;

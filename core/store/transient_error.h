@@ -10,4 +10,10 @@ public:
   using Error::Error;
 };
 
+/// What was to be read is damaged; what is whole can be saved (care.h).
+class DamageError : public Error {
+public:
+  using Error::Error;
+};
+
 } // namespace batchscope::store

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/compare/answer.h"
@@ -50,11 +51,10 @@ std::vector<std::int64_t> sizes_to_train(const search::SearchResult& result) {
   for (std::int64_t size = top < 2 * least ? 1 : least; 3 * size <= 2 * top; size *= 2)
     powers.push_back(size);
   const std::size_t stride = std::max<std::size_t>(powers.size() / smaller, 1);
-  std::vector<std::int64_t> sizes{top};
-  for (std::size_t back = 0; back < powers.size() && sizes.size() <= smaller; back += stride)
-    sizes.push_back(powers[powers.size() - 1 - back]);
-  std::reverse(sizes.begin(), sizes.end());
-  return sizes;
+  std::set<std::int64_t> sizes{top, *result.largest, result.recommended.value_or(top)};
+  for (std::size_t back = 0; back < powers.size() && back < smaller * stride; back += stride)
+    sizes.insert(powers[powers.size() - 1 - back]);
+  return {sizes.begin(), sizes.end()};
 }
 
 SweepSpec size_sweep(const run::RunSpec& spec, const search::SearchResult& result, std::int64_t search,

@@ -9,9 +9,9 @@
 
 namespace batchscope::sweep {
 
-/// Sizes of a search that are worth training to compare them: the safe size (the largest if it has none), and at most
-/// four smaller powers of two, equally far apart, the smallest at least 8 if the safe size is at least 16. Ascending;
-/// empty if nothing was found.
+/// Sizes of a search that are worth training to compare them: its safe, its largest and its recommended size, and at
+/// most four powers of two below the safe size (the largest if it has none), equally far apart, the smallest at least 8
+/// if the safe size is at least 16. Ascending; empty if nothing was found.
 std::vector<std::int64_t> sizes_to_train(const search::SearchResult& result);
 
 /// The sweep that trains the sizes of a search, stored under the number `search`, to see which is best for the goal

@@ -63,6 +63,8 @@ std::optional<Words> words_of(Cause cause) {
     return Words::cause_schedule;
   case Cause::longer_example:
     return Words::cause_longer_example;
+  case Cause::lowered_budget:
+    return Words::cause_lowered_budget;
   case Cause::growth:
     return Words::cause_growth;
   case Cause::fragmentation:

@@ -27,6 +27,7 @@ struct OutOfMemory {
     first_batch,
     schedule,
     longer_example,
+    lowered_budget,
     growth,
     fragmentation,
     other_process,

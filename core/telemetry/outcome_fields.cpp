@@ -158,8 +158,8 @@ const std::vector<OutcomeField>& outcome_fields() {
                                       .better = Better::smaller,
                                       .of = DependsOn::machine,
                                       .column = "Disturbed",
-                                      .help = "Fraction of the time that other work on the machine took: the run would "
-                                              "have been faster without it"}),
+                                      .help = "Share of the time taken by other programs on this machine, which slowed "
+                                              "this run down"}),
   };
   return fields;
 }

@@ -122,9 +122,11 @@ bool Loop::make(const schedule::PlannedStep& step) {
       schedule::scaled_weight_decay(options_.weight_decay, options_.regularization, step.nominal_effective, reference),
       options_.clip);
   const Computed computed = learner_.computed();
+  const memory::Readings after = device.readings();
+  if (step.batch >= before_.largest_nominal)
+    before_.limit = after.limit;
   before_.largest_nominal = std::max(before_.largest_nominal, step.batch);
   before_.longest = std::max(before_.longest, outcome.longest);
-  const memory::Readings after = device.readings();
   report(step, outcome, computed, after);
   if (!learner_.not_deterministic().empty() && !std::exchange(said_not_deterministic_, true))
     send(telemetry::Lint{

@@ -15,6 +15,7 @@ template <typename Io> void fields(Io& io, typename Io::template Of<GrowBack::St
 
 template <typename Io> void fields(Io& io, typename Io::template Of<BeforeOutOfMemory>& before) {
   io("largest_nominal", before.largest_nominal);
+  io("limit", before.limit);
   io("longest", before.longest);
   io("first_baseline", before.first_baseline);
   io("baseline", before.baseline);

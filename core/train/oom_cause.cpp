@@ -34,6 +34,8 @@ telemetry::OutOfMemory::Cause likely_cause(const OutOfMemory& event, const Befor
   if (event.length > before.longest)
     return Cause::longer_example;
   const std::uint64_t limit = event.info.limit;
+  if (limit < before.limit)
+    return Cause::lowered_budget;
   if (grew(before.first_baseline, before.baseline, limit))
     return Cause::growth;
   if (grew(before.others_first, before.others, limit))

@@ -283,7 +283,7 @@ private:
     search::time_sizes(
         result, [&](std::int64_t batch) { return trials.time(batch); }, options.on_timing, options.stop);
     device_->release_cache();
-    if (const auto size = result.recommended ? result.recommended : search::fastest(result.timings))
+    if (const auto size = search::recommended_or_fastest(result))
       result.automatic = std::min(*size, run::largest_automatic(sampler_options()));
   }
 

@@ -62,21 +62,21 @@ AdvicePage::AdvicePage(Workbench& workbench, QWidget* parent)
       watching_(std::make_unique<QObject>()) {
   make_actions();
   findings_ = new FindingsCard(workbench_.theme(), this);
-  auto* right = new QScrollArea(this);
-  auto* column = new QWidget(right);
+  auto* side = new QScrollArea(this);
+  auto* column = new QWidget(side);
   auto* inside = new QVBoxLayout(column);
   inside->setContentsMargins(0, 0, 0, 0);
   inside->addWidget(findings_);
   inside->addStretch();
-  right->setWidget(column);
-  right->setWidgetResizable(true);
-  right->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  right->setFixedWidth(Theme::lines(20));
-  right->setFocusPolicy(Qt::NoFocus);
+  side->setWidget(column);
+  side->setWidgetResizable(true);
+  side->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  side->setFixedWidth(Theme::lines(20));
+  side->setFocusPolicy(Qt::NoFocus);
   auto* columns = new QHBoxLayout;
   columns->setSpacing(gap);
+  columns->addWidget(side); // about the user's own run, so first
   columns->addWidget(make_left(), 1);
-  columns->addWidget(right);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(margin, margin, margin, margin);
   layout->setSpacing(gap);
@@ -240,9 +240,8 @@ void AdvicePage::judge() {
 void AdvicePage::show_findings(const std::vector<advice::RunFindings>& findings) {
   const OpenRun* run = workbench_.current();
   if (run == nullptr || findings.empty() || findings.front().run != run->id()) {
-    findings_->show_text(tr("Findings"),
-                         tr("Open a run on the Runs page, and its settings and results are judged here, "
-                            "beside the other runs of its sweep."));
+    findings_->show_text(tr("Findings"), tr("Open a run on the Runs page to check its settings and results here, "
+                                            "compared with the other runs of its sweep."));
     return;
   }
   const QString name = run->name();

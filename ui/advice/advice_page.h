@@ -16,7 +16,7 @@ class QuestionsCard;
 class SizeModel;
 class TableModel;
 
-/// Advice from documents and papers: three questions, the rows that apply with their sources, whole tables, and the
+/// Advice from documents and papers: four questions, the rows that apply with their sources, whole tables, and the
 /// findings of the rules in the current run. UI thread.
 class AdvicePage : public Page {
   Q_OBJECT

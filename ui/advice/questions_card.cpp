@@ -33,7 +33,7 @@ QList<ChoiceRow::Choice> memory_choices() {
 } // namespace
 
 QuestionsCard::QuestionsCard(QWidget* parent)
-    : Card(tr("Three questions"), parent), task_(new ChoiceRow(tr("What for?"), task_choices(), this)),
+    : Card(tr("Four questions"), parent), task_(new ChoiceRow(tr("What for?"), task_choices(), this)),
       model_(new ChoiceRow(tr("Which model?"), model_choices(), this)),
       weights_(new ChoiceRow(tr("Its weights?"),
                              {{QStringLiteral("any"), tr("Any")},

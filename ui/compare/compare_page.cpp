@@ -58,7 +58,7 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   places_->insertWidget(waiting_place, waiting_);
   empty_ = new EmptyState(tr("Nothing to compare yet"),
                           tr("Two or more runs are compared here: which batch size or setting is best, why, and how "
-                             "sure that is. The demo makes some in about a minute."),
+                             "sure that is. The demo makes some in 1 to 4 minutes."),
                           tr("Run the demo"), places_);
   places_->insertWidget(empty_place, empty_);
   auto* no_match =
@@ -302,7 +302,7 @@ void ComparePage::ask_for_answer() {
   if (const auto goal = header_->goal().goal())
     comparer_.answer(view_.shared(), view_.visible(), *goal);
   else
-    answer_->show_none(tr("Enter what the goal is: a score such as 97%, or a time such as 2min."));
+    answer_->show_none(tr("Enter a goal: a score such as 97% or a time such as 2min."));
 }
 
 void ComparePage::show_answer(const compare::Answer& answer) {
@@ -327,12 +327,14 @@ void ComparePage::show_place() {
   setFocusProxy(all > 0 ? static_cast<QWidget*>(table_) : places_->currentWidget());
 }
 
-/// Fields that have different values; by default the score against peak memory.
+/// Fields that have different values, if any has; by default the score against peak memory.
 void ComparePage::fill_scatter_fields() {
+  const auto& fields = view_.comparison().fields;
+  const bool any = std::any_of(fields.begin(), fields.end(), [](const auto& field) { return field.different > 1; });
   const auto fill = [&](QComboBox& box, const QString& wanted, const QStringList& preferred) {
     box.clear();
-    for (const CompareField& field : view_.comparison().fields)
-      if (field.different > 0 && field.key != QLatin1String("result:reason"))
+    for (const CompareField& field : fields)
+      if (field.different > (any ? 1 : 0) && field.key != QLatin1String("result:reason"))
         box.addItem(field.title, field.key);
     int index = box.findData(wanted);
     for (const QString& key : preferred)

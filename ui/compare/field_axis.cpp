@@ -44,6 +44,14 @@ FieldAxis::FieldAxis(const CompareField& field, const std::vector<std::size_t>& 
   to_ = position(high);
 }
 
+void FieldAxis::include(double value) {
+  const double at = position(value);
+  if (!std::isfinite(at))
+    return;
+  from_ = std::min(from_, at);
+  to_ = std::max(to_, at);
+}
+
 void FieldAxis::widen(double fraction) {
   const double span = to_ > from_ ? to_ - from_ : std::max(std::abs(from_), 1.0);
   const double room = ordinal_ ? 0.5 : span * fraction;

@@ -34,6 +34,8 @@ public:
   Ticks ticks(int most) const;
   QString low_label() const; ///< of the places 0 and 1, with the unit
   QString high_label() const;
+  /// Makes it reach to this number, if that has a place on it.
+  void include(double value);
   /// Makes room of this fraction of the axis at both ends, or of half a place of an ordinal field.
   void widen(double fraction);
 

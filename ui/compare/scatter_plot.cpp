@@ -92,10 +92,6 @@ void ScatterPlot::rebuild() {
   const CompareField* x = find_field(comparison, x_key_);
   const CompareField* y = find_field(comparison, y_key_);
   if (x && y) {
-    for (auto [field, axis] : {std::pair(x, &x_), std::pair(y, &y_)}) {
-      axis->emplace(*field, view_.visible(), FieldAxis::Scale::automatic, false);
-      (*axis)->widen(room);
-    }
     std::vector<bool> shown(comparison.runs().size(), false);
     for (const std::size_t run : view_.visible())
       shown[run] = true;
@@ -104,12 +100,21 @@ void ScatterPlot::rebuild() {
         view_.groups().field.isEmpty() ? group_by(comparison, QStringLiteral("repeats")) : view_.groups();
     if (x->ordinal || y->ordinal || !has_one_place(*x, groups) || !has_one_place(*y, groups))
       groups = group_by(comparison, {});
+    for (std::vector<std::size_t>& runs : groups.groups)
+      std::erase_if(runs, [&](std::size_t run) { return !shown[run]; });
+    std::erase_if(groups.groups, [](const auto& runs) { return runs.empty(); });
+    for (auto [field, axis] : {std::pair(x, &x_), std::pair(y, &y_)}) {
+      axis->emplace(*field, view_.visible(), FieldAxis::Scale::automatic, false);
+      for (const std::vector<std::size_t>& runs : groups.groups)
+        if (const auto place = x->ordinal || y->ordinal ? std::nullopt : place_of(comparison, *field, runs)) {
+          (*axis)->include(place->mean - place->half);
+          (*axis)->include(place->mean + place->half);
+        }
+      (*axis)->widen(room);
+    }
     for (std::size_t group = 0; group < groups.groups.size(); ++group) {
       Spot spot;
       spot.runs = groups.groups[group];
-      std::erase_if(spot.runs, [&](std::size_t run) { return !shown[run]; });
-      if (spot.runs.empty())
-        continue;
       if (x->ordinal || y->ordinal) {
         const auto at_x = x_->place(spot.runs.front());
         const auto at_y = y_->place(spot.runs.front());

@@ -9,6 +9,7 @@
 #include "core/search/run_search.h"
 #include "core/store/run_reader.h"
 #include "core/store/run_store.h"
+#include "core/store/transient_error.h"
 
 namespace batchscope::ui {
 
@@ -26,9 +27,10 @@ QString translated(const char* text, int count = -1) {
 void ListWatch::look() {
   try {
     tell_read_only();
-    if (!std::filesystem::exists(file_))
+    std::error_code not_a_file; // said by what opens it
+    if (!std::filesystem::exists(file_, not_a_file) && !not_a_file)
       return look_at_nothing(had_database_);
-    if (std::filesystem::file_size(file_) == 0)
+    if (std::filesystem::file_size(file_, not_a_file) == 0 && !not_a_file)
       return look_at_nothing(false);
     if (!reader_ || !same_file())
       open();
@@ -39,7 +41,7 @@ void ListWatch::look() {
       listener_.list_changed(std::move(changes));
     // After the list, which people wait for.
     if (std::exchange(unchecked_, false))
-      say_damage(reader_->quick_check());
+      check_soon();
     if (version_ != version) {
       show_searches(reader_->searches(last_search_, max_searches));
       show_views(reader_->views());
@@ -47,6 +49,9 @@ void ListWatch::look() {
     version_ = version;
     shows_nothing_ = false;
     tell({});
+  } catch (const store::DamageError& error) {
+    reader_.reset();
+    tell(QString::fromUtf8(error.what()), true);
   } catch (const std::exception& error) {
     reader_.reset();
     tell(QString::fromUtf8(error.what()));
@@ -79,7 +84,20 @@ void ListWatch::open() {
   reader_ = read_or_bring_up_to_date();
   opened_ = file_identity(file_);
   had_database_ = true;
-  unchecked_ = true;
+  unchecked_ = checked_ != opened_; // once a file: it is opened anew after every problem
+  checked_ = opened_;
+}
+
+/// All of the file is read, which may take long, so that has a thread of its own.
+void ListWatch::check_soon() {
+  checks_.post([this] {
+    const auto stop = [this] { return closing_.load(); };
+    try {
+      say_damage(store::RunReader(file_).quick_check(stop));
+    } catch (const std::exception&) {
+      // It cannot be read any more, which is said at the next look.
+    }
+  });
 }
 
 void ListWatch::say_damage(const std::vector<std::string>& lines) {
@@ -87,8 +105,13 @@ void ListWatch::say_damage(const std::vector<std::string>& lines) {
     return;
   QString text = QString::fromStdString(lines.front());
   if (lines.size() > 1)
-    text += translated("; %n more, run `batchscope-cli check` to list all", static_cast<int>(lines.size()) - 1);
-  listener_.problem(text);
+    text += translated("; %n more, run `batchscope-cli --db %1 check` to list all", static_cast<int>(lines.size()) - 1)
+                .arg(QString::fromStdString(file_.string()));
+  // What is missing is in no file, damaged or not.
+  if (lines.front().starts_with("database: "))
+    listener_.damaged(text);
+  else
+    listener_.problem(text);
 }
 
 /// Reports each replacement of the database's files once.
@@ -146,11 +169,14 @@ void ListWatch::show_views(std::vector<store::SavedView> views) {
 }
 
 /// Reports a problem once, and once that it is over.
-void ListWatch::tell(const QString& problem) {
+void ListWatch::tell(const QString& problem, bool damage) {
   if (problem == reported_)
     return;
   reported_ = problem;
-  listener_.problem(problem);
+  if (damage)
+    listener_.damaged(problem);
+  else
+    listener_.problem(problem);
 }
 
 /// Checked every time: permissions change.

@@ -2,6 +2,7 @@
 
 #include <QString>
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "core/store/run_reader.h"
 #include "ui/database/file_identity.h"
 #include "ui/database/stored.h"
+#include "ui/threads/worker_thread.h"
 
 namespace batchscope::ui {
 
@@ -26,11 +28,13 @@ public:
     virtual void searches_read(std::vector<std::shared_ptr<const StoredSearch>> searches) = 0; ///< in addition
     virtual void views_read(std::vector<store::SavedView> views) = 0; ///< all, when they differ from those before
     virtual void searches_forgotten() = 0;                            ///< all; the next ones are from another file
-    virtual void problem(const QString& text) = 0;
-    virtual void read_only(const QString& why) = 0; ///< empty: writable
+    virtual void problem(const QString& text) = 0;                    ///< any thread
+    virtual void damaged(const QString& text) = 0;                    ///< any thread; what is whole can be saved
+    virtual void read_only(const QString& why) = 0;                   ///< empty: writable
   };
 
   ListWatch(std::filesystem::path file, Listener& listener) : file_(std::move(file)), listener_(listener) {}
+  ~ListWatch() { closing_ = true; }
 
   /// Reads the list of runs if the database has changed.
   void look();
@@ -39,6 +43,7 @@ public:
 private:
   void look_at_nothing(bool missing);
   void open();
+  void check_soon();
   void say_damage(const std::vector<std::string>& lines);
   void say_replaced(const std::string& notice);
   std::unique_ptr<store::RunReader> read_or_bring_up_to_date() const;
@@ -46,7 +51,7 @@ private:
   void show_searches(const std::vector<store::StoredSearch>& rows);
   void forget_searches();
   void show_views(std::vector<store::SavedView> views);
-  void tell(const QString& problem);
+  void tell(const QString& problem, bool damage = false);
   void tell_read_only();
 
   const std::filesystem::path file_;
@@ -59,10 +64,13 @@ private:
   std::int64_t last_search_ = 0;        ///< number of the newest search read
   std::vector<store::SavedView> views_; ///< the last that were reported
   bool had_database_ = false;
-  bool unchecked_ = false; ///< opened, and not looked for damage yet
-  std::string notice_;     ///< the last reported notice
+  std::optional<FileIdentity> checked_; ///< the file that was looked at for damage last
+  bool unchecked_ = false;              ///< opened, and not looked for damage yet; it may take long
+  std::string notice_;                  ///< the last reported notice
   QString reported_;
   QString read_only_;
+  std::atomic<bool> closing_{false};
+  WorkerThread checks_; ///< last: it uses what is above
 };
 
 } // namespace batchscope::ui

@@ -164,6 +164,10 @@ private:
     post([this, text] { Q_EMIT run_database_.problem(text); });
   }
 
+  void damaged(const QString& text) override {
+    post([this, text] { Q_EMIT run_database_.damaged(text); });
+  }
+
   void read_only(const QString& why) override {
     post([this, why] {
       run_database_.read_only_ = why;
@@ -247,6 +251,17 @@ void RunDatabase::remove_tags(const std::vector<std::int64_t>& runs, const QStri
 void RunDatabase::set_deleted(const std::vector<std::int64_t>& runs, bool deleted) {
   impl_->ask([impl = impl_.get(), runs, deleted] {
     impl->change([&](store::RunStore& store) { store.set_deleted(runs, deleted); });
+  });
+}
+
+void RunDatabase::purge_deleted(QObject* context, std::function<void(std::int64_t runs)> done) {
+  impl_->ask([impl = impl_.get(), context = QPointer(context), done = std::move(done)] {
+    std::int64_t purged = 0;
+    if (impl->change([&](store::RunStore& store) { purged = store.purge_deleted(); }))
+      impl->post([context, done, purged] {
+        if (context)
+          done(purged);
+      });
   });
 }
 

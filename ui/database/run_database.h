@@ -47,6 +47,8 @@ public:
   void add_tags(const std::vector<std::int64_t>& runs, const QStringList& tags);
   void remove_tags(const std::vector<std::int64_t>& runs, const QStringList& tags);
   void set_deleted(const std::vector<std::int64_t>& runs, bool deleted);
+  /// Removes all runs that are marked as deleted for good; `done` gets their number. Else there is a problem().
+  void purge_deleted(QObject* context, std::function<void(std::int64_t runs)> done);
   /// As RunStore::save_view() and RunStore::delete_view(); followed by views_changed() once stored, or by problem().
   void save_view(const QString& name, const QString& content_json);
   void delete_view(const QString& name);
@@ -89,6 +91,8 @@ Q_SIGNALS:
   void views_changed();
   /// A problem and its remedy, for the user; empty once it is resolved.
   void problem(const QString& text);
+  /// The same: the database is damaged, and what is whole in it can be saved (DatabaseCare::repair_copy()).
+  void damaged(const QString& text);
 
 private:
   class Impl;

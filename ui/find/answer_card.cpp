@@ -50,7 +50,7 @@ QString tried_reason(const SearchView& view, std::int64_t batch) {
   const QString reason = peak_reason(view, batch);
   const auto refused = smallest_refused(view);
   if (refused && *refused <= batch)
-    return AnswerCard::tr("%1; %2 did not fit: steps of one size take different memory")
+    return AnswerCard::tr("%1; %2 did not fit: memory varies between steps of the same size")
         .arg(reason, format_count(*refused));
   return refused
              ? AnswerCard::tr("%1; %2 did not fit, sizes in between were not run").arg(reason, format_count(*refused))
@@ -88,7 +88,7 @@ AnswerCard::AnswerCard(QWidget* parent) : Card(tr("Result"), parent), outcome_(n
   }
   again_ = plain_button(tr("Time again"), this);
   again_->setObjectName(QStringLiteral("time-again"));
-  again_->setToolTip(tr("Search once more, best when nothing else runs on this machine"));
+  again_->setToolTip(tr("Measure again; close other programs first for accurate timings"));
   connect(again_, &QPushButton::clicked, this, &AnswerCard::again_wanted);
   body()->addWidget(again_, 0, Qt::AlignLeft);
   evaluation_ = wrapping_label(this);

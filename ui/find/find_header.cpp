@@ -1,5 +1,6 @@
 #include "ui/find/find_header.h"
 
+#include <QAbstractItemView>
 #include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
@@ -20,11 +21,23 @@ namespace {
 
 constexpr double longest_chip = 22; ///< lines of text; a command may be much longer
 
-/// "binary: double until OOM, then bisect"
+/// "binary: double until out of memory, then bisect: exact, several errors"
 QString strategy_help(const search::Strategy& strategy) {
   return QStringLiteral("%1: %2").arg(QString::fromUtf8(strategy.name),
                                       QCoreApplication::translate("Strategy", strategy.help));
 }
+
+/// An entry of the list says what it does; the box has its name alone.
+class StrategyDelegate : public QStyledItemDelegate {
+public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    option->text = index.data(Qt::ToolTipRole).toString();
+  }
+};
 
 } // namespace
 
@@ -64,6 +77,8 @@ void FindHeader::make_strategies() {
     strategy_->setItemData(strategy_->count() - 1, helps.last(), Qt::ToolTipRole);
   }
   strategy_->setCurrentText(QStringLiteral("predictive"));
+  strategy_->setItemDelegate(new StrategyDelegate(strategy_));
+  strategy_->view()->setMinimumWidth(strategy_->view()->sizeHintForColumn(0) + Theme::lines(2));
   strategy_->setObjectName(QStringLiteral("strategy"));
   strategy_->setAccessibleName(tr("Strategy"));
   strategy_->setToolTip(tr("Search strategy\n%1").arg(helps.join(u'\n')));

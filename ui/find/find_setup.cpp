@@ -41,10 +41,11 @@ FindSetup::FindSetup(QWidget* parent) : QWidget(parent) {
   prediction_ = dimmed_label({}, this);
   prediction_->setObjectName(QStringLiteral("prediction"));
   column->addWidget(prediction_);
-  command_ = add_option(tr("Command"), QStringLiteral("command"), tr("Your own program; the New run form changes it"));
-  folder_ =
-      add_option(tr("Folder"), QStringLiteral("folder"), tr("Where the program runs; the New run form changes it"));
-  folder_->edit()->setPlaceholderText(tr("the one of this window"));
+  command_ =
+      add_option(tr("Command"), QStringLiteral("command"), tr("Your own program; change it in the New run form"));
+  folder_ = add_option(tr("Folder"), QStringLiteral("folder"),
+                       tr("Folder in which the program runs; change it in the New run form"));
+  folder_->edit()->setPlaceholderText(tr("BatchScope's current folder"));
   for (LabelledEdit* of_program : {command_, folder_}) {
     of_program->edit()->setReadOnly(true);
     of_program->edit()->setFocusPolicy(Qt::ClickFocus); // to copy from it

@@ -82,7 +82,7 @@ void GoalCard::show_offer() {
   train_->setEnabled(goal && why_not_.isEmpty());
   train_->setToolTip(!why_not_.isEmpty() ? why_not_
                      : goal              ? tr("Train %1 with three seeds each, as a sweep").arg(list_of(offered_))
-                                         : tr("Enter what the goal is: a score such as 97%, or a time such as 2min."));
+                                         : tr("Enter a goal: a score such as 97% or a time such as 2min."));
   about_->setVisible(!sizes_);
   about_->setText(tr("The recommended size is the one with the best throughput. To see which size trains best, %1 are "
                      "trained with three seeds each.")
@@ -112,7 +112,7 @@ void GoalCard::fill_table() {
     const bool chosen = standing.group.batch == sizes_->answer.batch;
     const QStringList texts{format_count(*standing.group.batch), result_of(standing, goal),
                             chosen                  ? tr("recommended")
-                            : standing.same_as_best ? tr("cannot be told apart")
+                            : standing.same_as_best ? tr("no clear difference")
                                                     : QString()};
     for (int column = 0; column < texts.size(); ++column) {
       auto* label = new QLabel(texts[column], table_);

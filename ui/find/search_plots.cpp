@@ -95,7 +95,7 @@ PlotMark mark_of(const SearchView& view, const ProbeRow& row, int panel, const Q
 QString knee_text(const search::Timing& timing, double best) {
   const QString text = timing.examples_per_second >= best ? SearchPlots::tr("fastest")
                                                           : SearchPlots::tr("≥ 95 % of the best throughput");
-  return timing.disturbed() ? SearchPlots::tr("%1, estimated beside other work").arg(text) : text;
+  return timing.disturbed() ? SearchPlots::tr("%1, estimated while other programs were running").arg(text) : text;
 }
 
 } // namespace

@@ -102,7 +102,7 @@ void FindingsCard::add_finding(std::size_t number) {
   const bool can_propose = spec_ && !finding.changes.empty();
   if (can_propose)
     mend = QStringLiteral("<a href=\"mend\" style=\"color:%1; text-decoration:none\">%2</a>")
-               .arg(theme_.color(Role::accent).name(), tr("Again with %1").arg(mend));
+               .arg(theme_.color(Role::accent).name(), tr("Train again with %1").arg(mend));
   auto* label = wrapped(card_);
   label->setObjectName(QStringLiteral("finding"));
   label->setText(colored(QStringLiteral("●"), theme_.color(role_of(finding.severity))) +

@@ -28,9 +28,10 @@ constexpr double form_lines = 40, answer_lines = 32;          ///< wider ones wo
 
 FitPage::FitPage(Workbench& workbench, QWidget* parent)
     : Page(parent), workbench_(workbench), predictor_(workbench.job_queue().data()),
-      show_(make_command(this, tr("Will it fit on a GPU?"),
-                         tr("The largest batch size on a GPU that need not be here, and what fills its memory"), {},
-                         workbench.theme().icon(icon()))) {
+      show_(make_command(
+          this, tr("Will it fit on a GPU?"),
+          tr("The largest batch size on any GPU, also one that this machine does not have, and how its memory is used"),
+          {}, workbench.theme().icon(icon()))) {
   show_->setProperty(CommandPalette::keywords_property, tr("estimate gpu card memory vram cuda config.json"));
   connect(show_, &QAction::triggered, this, [this] { Q_EMIT workbench_.page_wanted(key()); });
   auto* columns = new QHBoxLayout;
@@ -60,7 +61,9 @@ FitPage::FitPage(Workbench& workbench, QWidget* parent)
 }
 
 QWidget* FitPage::make_header() {
-  return page_header(tr("Will it fit?"), tr("on a GPU that need not be here; nothing is trained or stored"), {}, this);
+  return page_header(tr("Will it fit?"),
+                     tr("on any GPU, also one that this machine does not have; nothing is trained or stored"), {},
+                     this);
 }
 
 QWidget* FitPage::make_question() {

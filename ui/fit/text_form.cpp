@@ -76,7 +76,7 @@ TextForm* make_network_form(QWidget* parent) {
         [](run::RunSpec& spec, const std::string& text) { spec.data = text; }},
        {QStringLiteral("batch"),
         TextForm::tr("Batch size"),
-        TextForm::tr("Examples of a forward and backward pass"),
+        TextForm::tr("Examples per forward and backward pass"),
         QStringLiteral("64"),
         {},
         [](run::RunSpec& spec, const std::string& text) {
@@ -123,7 +123,7 @@ TextForm* make_program_form(QWidget* parent) {
         }},
        {QStringLiteral("folder"),
         TextForm::tr("Folder"),
-        TextForm::tr("In which it runs; empty: the one that BatchScope was started in"),
+        TextForm::tr("Folder in which the program runs; if empty, BatchScope's current folder"),
         {},
         {},
         [](run::RunSpec& spec, const std::string& text) {

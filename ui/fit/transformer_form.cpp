@@ -66,8 +66,8 @@ TransformerForm::TransformerForm(QWidget* parent)
       add_number(tr("Layers"), tr("Transformer blocks"), 12), add_number(tr("Width"), tr("Hidden size"), 768),
       add_number(tr("Heads"), tr("Attention heads"), 12),
       add_number(tr("Vocabulary"), tr("Number of different tokens"), static_cast<int>(estimate::default_vocabulary))};
-  sequence_ = add_number(tr("Sequence"), tr("Tokens of an example"), 1024);
-  batch_ = add_number(tr("Batch size"), tr("Examples of a forward and backward pass"), 8);
+  sequence_ = add_number(tr("Sequence"), tr("Tokens per example"), 1024);
+  batch_ = add_number(tr("Batch size"), tr("Examples per forward and backward pass"), 8);
   lora_ =
       add_number(tr("LoRA rank"), tr("Of adapters on the query and value projections; 0: all weights are trained"), 0);
   for (LabelledEdit* size : sizes_)
@@ -132,7 +132,7 @@ std::optional<estimate::Training> TransformerForm::training() {
   const bool quantized = training.precision == estimate::Training::Precision::int8 ||
                          training.precision == estimate::Training::Precision::int4;
   if (quantized && *rank == 0) {
-    lora_->set_error(tr("Quantized weights are not trained themselves: 1 or more"));
+    lora_->set_error(tr("Quantized weights cannot be trained: set a LoRA rank of 1 or more"));
     return std::nullopt;
   }
   return training;

@@ -21,34 +21,60 @@ double highest(const OpenRun& run) {
   return peak == nullptr ? 0 : peak->values.extremes(0, peak->values.size()).max;
 }
 
+/// The budgets that a run has had before the present one.
+std::vector<PlotLimit::Earlier> earlier_budgets(const OpenRun& run, series::Axis axis) {
+  std::vector<PlotLimit::Earlier> earlier;
+  for (const telemetry::Event& event : run.events()) {
+    const auto* change = std::get_if<telemetry::BudgetChange>(&event.body);
+    if (change == nullptr || change->refused || !change->before_bytes || !change->budget_bytes)
+      continue;
+    if (const auto at = run.history()->position(change->applies_from_step.value_or(event.step), axis))
+      earlier.push_back({*at, static_cast<double>(*change->before_bytes) * to_megabytes});
+  }
+  return earlier;
+}
+
 } // namespace
 
-void LimitLine::update(const OpenRun* run, std::optional<double> predicted, series::Axis axis) {
+void LimitLine::update(const OpenRun* run, std::optional<double> predicted, std::optional<double> end,
+                       series::Axis axis) {
   const double limit = run != nullptr ? static_cast<double>(run->budget()) : 0;
   const double used = run != nullptr ? std::max(highest(*run), predicted.value_or(0) / to_megabytes) : 0;
   const bool drawn = limit > 0 && used >= near_share * limit;
-  std::optional<double> handle_to;
-  if (drawn && run->running() && run->not_steerable().isEmpty())
-    handle_to = run->history()->position(run->steps(), axis);
+  std::optional<std::pair<double, double>> ahead; // only there can it be changed
+  if (const auto now = drawn ? run->history()->position(run->steps(), axis) : std::nullopt;
+      now && run->running() && run->not_steerable().isEmpty()) {
+    constexpr double of_the_past = 0.1; // where no end is known
+    ahead = end && *end > *now ? std::pair(*now, *end) : std::pair(*now * (1 - of_the_past), *now);
+  }
+  const std::size_t events = run != nullptr ? run->events().size() : 0;
   const bool whole_process = run != nullptr && run->reads_whole_process();
-  if (limit == limit_ && drawn == drawn_ && handle_to == handle_to_ && whole_process == whole_process_)
+  if (limit == limit_ && drawn == drawn_ && ahead == ahead_ && events == events_ && axis == axis_ &&
+      whole_process == whole_process_)
     return;
   whole_process_ = whole_process;
-  handle_to_ = handle_to;
+  ahead_ = ahead;
+  events_ = events;
+  axis_ = axis;
   limit_ = limit;
   drawn_ = drawn;
   QList<PlotLimit> limits;
   if (drawn)
-    limits += {.panel = memory_panel, .y = limit * to_megabytes, .label = budget_label(limit, run)};
+    limits += {.panel = memory_panel,
+               .y = limit * to_megabytes,
+               .label = budget_label(limit, run),
+               .earlier = earlier_budgets(*run, axis)};
   plots_.set_limits(limits);
   QList<PlotHandle> handles;
-  if (handle_to)
+  if (ahead)
     handles += {.id = limit_handle,
                 .panel = memory_panel,
-                .from = 0,
-                .to = *handle_to,
+                .from = ahead->first,
+                .to = ahead->second,
                 .y = limit * to_megabytes,
-                .label = QCoreApplication::translate("batchscope::ui::LimitLine", "budget, drag to change")};
+                .label = budget_handle_label(),
+                .text = [](double y) { return format_bytes(y / to_megabytes); },
+                .grip_at_end = true};
   plots_.set_handles(memory_panel, handles);
 }
 

@@ -87,6 +87,7 @@ void LiveCurves::show(const QList<OpenRun*>& runs, series::Axis axis) {
   plots_.set_panel_visible(others_panel, false);
   for (const int panel : {batch_panel, coverage_panel})
     plots_.set_panel_visible(panel, true);
+  plots_.set_shared_legend(runs.size() > 1);
   if (runs.size() == 1) {
     show_alone(*runs.first(), axis);
     return;
@@ -138,14 +139,16 @@ void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
         {.name = CurveTexts::tr("noise scale"),
          .series = 0,
          .dashed = true,
-         .help = CurveTexts::tr("Gradient noise scale, smoothed: the effective batch size beyond which larger batches "
-                                "save far fewer steps than in proportion to their size")});
+         .help = CurveTexts::tr("Gradient noise scale, smoothed: above this effective batch size, larger batches save "
+                                "few further steps")});
   if (told("batch"))
     add(batch_panel, CurveTexts::tr("batch"), series_of(run, "batch", axis),
         {.name = CurveTexts::tr("batch"), .series = 2, .steps = true, .highlighted = true});
   if (told("train_coverage"))
     add(coverage_panel, CurveTexts::tr("train_coverage"), series_of(run, "train_coverage", axis, to_percent),
-        {.name = CurveTexts::tr("train_coverage"), .series = 3});
+        {.name = CurveTexts::tr("train_coverage"),
+         .series = 3,
+         .help = CurveTexts::tr("Part of this epoch's examples seen")});
   if (told("epoch"))
     add(no_panel, CurveTexts::tr("epoch"), series_of(run, "epoch", axis), {});
   if (told("learning_rate"))
@@ -170,28 +173,25 @@ void LiveCurves::show_memory(const OpenRun& run, series::Axis axis) {
        .steps = true,
        .faint = true,
        .help = whole_process
-                   ? CurveTexts::tr("Memory of the process in RAM after the step, from the start of training on; the "
-                                    "budget does not count the code of libraries and what they keep")
+                   ? CurveTexts::tr("RAM of the process after the step, since training started; the budget does not "
+                                    "include library code and library caches")
                    : CurveTexts::tr("Memory in use and memory cached for reuse by the allocator, after the step")});
   add_memory("allocated_bytes", CurveTexts::tr("in use after step"),
              {.name = CurveTexts::tr("in use after step"),
               .series = 4,
               .faint = true,
               .help = whole_process
-                          ? CurveTexts::tr("Memory that the process has allocated from the start of training on, the "
-                                           "model included, after the step; the budget does not count what libraries "
-                                           "keep of it")
+                          ? CurveTexts::tr("Memory allocated by the process after the step, since training started, "
+                                           "the model included; the budget does not include library caches")
                           : CurveTexts::tr("Memory in use by tensors after the step")});
   add_memory("peak_bytes", CurveTexts::tr("peak memory"),
              {.name = CurveTexts::tr("peak"),
               .series = 0,
               .steps = true,
               .highlighted = true,
-              .help = whole_process
-                          ? CurveTexts::tr("Highest memory of the process in RAM during the step, from the start of "
-                                           "training on; the budget does not count the code of libraries and what "
-                                           "they keep")
-                          : CurveTexts::tr("Highest memory in use during the step")});
+              .help = whole_process ? CurveTexts::tr("Peak RAM of the process during the step, since training started; "
+                                                     "the budget does not include library code and library caches")
+                                    : CurveTexts::tr("Highest memory in use during the step")});
 }
 
 /// Series that no other panel shows: of other programs, or recorded without a place of their own.

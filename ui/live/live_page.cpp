@@ -24,6 +24,7 @@
 #include "ui/live/run_summary.h"
 #include "ui/live/run_tabs.h"
 #include "ui/live/view_bar.h"
+#include "ui/opened_runs/budget_edit.h"
 #include "ui/output/output_view.h"
 #include "ui/plan/plan_handles.h"
 #include "ui/plot/units.h"
@@ -91,7 +92,7 @@ LivePage::LivePage(Workbench& workbench, QWidget* parent)
     soon->setInterval(0);
   }
   connect_parts();
-  search_action_ = make_command(this, tr("Search the program's output"), tr("Find a text in what the program wrote"),
+  search_action_ = make_command(this, tr("Search the program's output"), tr("Search in the program's output"),
                                 QKeySequence::Find, workbench.theme().icon(QStringLiteral("search")));
   search_action_->setObjectName(QStringLiteral("search-output"));
   connect(search_action_, &QAction::triggered, this, [this] {
@@ -196,7 +197,7 @@ void LivePage::connect_parts() {
   connect(plots_, &LinkedPlots::mark_chosen, this, [this](qint64 id) { choose(static_cast<int>(id)); });
   connect(plots_, &LinkedPlots::handle_dropped, this, [this](qint64 id, double y) {
     if (OpenRun* run = workbench_.current(); run != nullptr && id == limit_handle)
-      run->set_budget(static_cast<std::uint64_t>(y / to_megabytes));
+      workbench_.undo_stack().push(new BudgetEdit(*run, static_cast<std::uint64_t>(y / to_megabytes)));
   });
   connect(plots_, &LinkedPlots::problem, &workbench_, &Workbench::problem);
   connect(plots_, &LinkedPlots::saved, this,
@@ -275,7 +276,7 @@ void LivePage::show_runs() {
 /// Shows the output of the current run, and whether it can be searched.
 void LivePage::show_output() {
   tabs_->show_output_of(workbench_.current());
-  allow(*search_action_, tabs_->has_output(), tr("The run is not of a program of your own"));
+  allow(*search_action_, tabs_->has_output(), tr("Only runs of your own programs have output"));
 }
 
 void LivePage::show_content(bool content) {
@@ -366,7 +367,7 @@ void LivePage::update_texts() {
   if (!isVisible())
     return;
   header_->update_figures();
-  limit_.update(workbench_.current(), plan_->highest_peak(), view_->axis());
+  limit_.update(workbench_.current(), plan_->highest_peak(), plan_->end(), view_->axis());
   update_readings();
 }
 

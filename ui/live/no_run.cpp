@@ -41,7 +41,7 @@ QWidget* NoRun::make_empty() {
                                tr("This page plots the memory, loss, batch size and train_coverage of a run; the "
                                   "schedule of the batch size can be "
                                   "changed while it trains. The demo searches for a batch size and trains on bundled "
-                                  "images; it takes about a minute."),
+                                  "images; it takes 1 to 4 minutes."),
                                tr("Run the demo"), page);
   auto* form = plain_button(tr("New run"), page);
   form->setObjectName("new-run");

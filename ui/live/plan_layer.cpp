@@ -106,8 +106,8 @@ void PlanLayer::take_plan() {
       });
     }
   }
-  const auto end = planning() && plan ? plan->history->position(plan->steps, axis_) : std::nullopt;
-  plots_.set_end(end);
+  end_ = planning() && plan ? plan->history->position(plan->steps, axis_) : std::nullopt;
+  plots_.set_end(end_);
   future_.reset();
   follow();
   const auto extent = peak_ ? peak_->extent() : std::nullopt;

@@ -29,6 +29,8 @@ public:
   const std::vector<LiveCurve>& curves() const { return curves_; }
   /// Highest planned peak from here on in MB; nothing without a memory prediction.
   std::optional<double> highest_peak() const { return highest_peak_; }
+  /// Where the plan of a run that goes on ends on the x axis, if that is known.
+  std::optional<double> end() const { return end_; }
 
 Q_SIGNALS:
   void problem(const QString& text);
@@ -53,7 +55,7 @@ private:
   std::shared_ptr<const schedule::Plan> drawn_;
   bool together_ = false; ///< several runs are shown
   std::optional<double> future_;
-  std::optional<double> highest_peak_;
+  std::optional<double> highest_peak_, end_;
 };
 
 } // namespace batchscope::ui

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <QSet>
+
 namespace batchscope::ui {
 
 namespace {
@@ -22,9 +24,30 @@ QString without_shared(const QString& name, const QStringList& others) {
   return parts.mid(shared).join(between_parts);
 }
 
+/// Names with as many parts each, without those that are the same in all; one part stays.
+QStringList without_common(const QStringList& names) {
+  QList<QStringList> parts;
+  for (const QString& name : names)
+    parts += name.split(between_parts);
+  const qsizetype count = parts.isEmpty() ? 0 : parts.first().size();
+  if (names.size() < 2 || std::any_of(parts.begin(), parts.end(), [&](const auto& its) { return its.size() != count; }))
+    return names;
+  QStringList result(names.size());
+  for (qsizetype part = 0; part < count; ++part) {
+    const bool common =
+        std::all_of(parts.begin(), parts.end(), [&](const auto& its) { return its[part] == parts.first()[part]; });
+    for (qsizetype i = 0; i < names.size() && !common; ++i)
+      result[i] += (result[i].isEmpty() ? QString() : between_parts) + parts[i][part];
+  }
+  return result.contains(QString()) ? names : result;
+}
+
 } // namespace
 
-QStringList short_names(const QStringList& names, const QList<qint64>& numbers) {
+QStringList short_names(const QStringList& whole_names, const QList<qint64>& numbers) {
+  const QStringList names = without_common(whole_names);
+  if (names != whole_names && QSet<QString>(names.begin(), names.end()).size() == names.size())
+    return names;
   QStringList result;
   for (qsizetype i = 0; i < names.size(); ++i) {
     QStringList others = names;

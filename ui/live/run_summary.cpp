@@ -87,8 +87,7 @@ QList<FactList::Fact> run_summary(const OpenRun& run) {
     facts += {.name = tr("disturbed"),
               .value = format_percent(lost),
               .alarming = true,
-              .help = tr("Fraction of the time that other work on this machine took: the run would have been faster "
-                         "without it")};
+              .help = tr("Share of the time taken by other programs on this machine, which slowed this run down")};
   const auto& events = run.events();
   const auto errors = std::count_if(events.begin(), events.end(), [](const telemetry::Event& event) {
     return std::holds_alternative<telemetry::OutOfMemory>(event.body);

@@ -62,7 +62,7 @@ FitAnswer answer_of(const estimate::CardFit& fit, const std::vector<estimate::Sa
     answer.reserved_bytes = fit.steps->reserved_bytes;
   answer.method = fit.not_on_card.empty()
                       ? text("Steps of the trainer on a pretended GPU, kernels not run.")
-                      : text("Computed as on cpu: %1.").arg(QString::fromStdString(fit.not_on_card));
+                      : text("Computed for the CPU instead: %1.").arg(QString::fromStdString(fit.not_on_card));
   answer.savings = savings_of(savings, fit.batch);
   return answer;
 }

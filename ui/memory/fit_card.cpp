@@ -40,7 +40,7 @@ FitCard::FitCard(const Theme& theme, bool on_demand, QWidget* parent)
   add_cards(*cards_, estimate::oldest_pretended);
   cards_->setObjectName(QStringLiteral("fit-card"));
   cards_->setAccessibleName(tr("GPU to fit into"));
-  cards_->setToolTip(tr("A GPU that need not be here"));
+  cards_->setToolTip(tr("Any GPU, also one that this machine does not have"));
   choose(QString::fromLatin1(first_choice));
   connect(cards_, &QComboBox::activated, this, &FitCard::card_changed);
   start_->setObjectName(QStringLiteral("fit-start"));
@@ -115,7 +115,7 @@ void FitCard::show_answer(const FitAnswer& answer, const estimate::Target& card,
                             format_bytes(static_cast<double>(*answer.reserved_bytes)),
                             {},
                             false,
-                            tr("By torch's own allocator: tensors, and what lies unused between them")};
+                            tr("As counted by torch's allocator: tensors and the unused memory between them")};
   facts << FactList::Fact{tr("usable GPU memory"),
                           QString::fromStdString(estimate::usable_text(card)),
                           {},

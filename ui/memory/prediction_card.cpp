@@ -69,7 +69,7 @@ void PredictionCard::show_fit(const estimate::CardFit& fit, const std::vector<es
   show_peak(fit.prediction, spec, more);
   if (!fit.not_on_card.empty()) {
     const QString before = remark_->isHidden() ? QString() : remark_->text() + QLatin1Char(' ');
-    remark_->setText(before + tr("Computed as on cpu: %1.").arg(QString::fromStdString(fit.not_on_card)));
+    remark_->setText(before + tr("Computed for the CPU instead: %1.").arg(QString::fromStdString(fit.not_on_card)));
     remark_->show();
   }
   QList<FactList::Fact> rows;

@@ -21,23 +21,25 @@ struct Level {
 constexpr std::array<Level, 4> levels{{
     {QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Find and sweep"),
      QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "{batch} is in its command line"),
-     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard",
-                       "Put {batch} into the command line, unless its Trainer or its loader is attached to"),
+     QT_TRANSLATE_NOOP(
+         "batchscope::ui::LadderCard",
+         "Put {batch} into the command line (not needed if BatchScope attaches to its Trainer or loader)"),
      QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Put {batch} into the command line")},
     {QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Records and events as they happen"),
      QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "pause, one step, stop"),
      QT_TRANSLATE_NOOP("batchscope::ui::LadderCard",
-                       "Of any training loop of PyTorch; in others, call run.report(step=…, loss=…)"),
+                       "Works for any PyTorch training loop; elsewhere, call run.report(step=…, loss=…)"),
      QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Attach to it, or call run.report(step=…, loss=…) in each step")},
     {QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Batch size changes while it trains"),
      QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "at the very next step; schedules, dragging"),
-     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard",
-                       "Of loops over a DataLoader and of Trainers; in others, loader = run.loader(DataLoader(…))"),
+     QT_TRANSLATE_NOOP(
+         "batchscope::ui::LadderCard",
+         "Works for loops over a DataLoader and for Trainers; elsewhere, loader = run.loader(DataLoader(…))"),
      QT_TRANSLATE_NOOP("batchscope::ui::LadderCard",
                        "Attach to it, or wrap the loader: loader = run.loader(DataLoader(…))")},
     {QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Steps that run out of memory run in parts"),
      QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "if their gradients add up to those of the whole"),
-     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Of Trainers; in others, run.backward(batch, fn, model)"),
+     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Works for Trainers; elsewhere, run.backward(batch, fn, model)"),
      QT_TRANSLATE_NOOP("batchscope::ui::LadderCard",
                        "Attach to a Trainer, or compute gradients with run.backward(batch, fn, model)")},
 }};
@@ -105,19 +107,21 @@ QString LadderCard::verdict(bool attach, const program::Tryout& tried) const {
     sentences.append(tr("Attached without a change to your code. Until you steer it, its weights are bit for bit those "
                         "of the same program without BatchScope."));
   else if (tried.status == telemetry::RunStatus::failed && tried.steps == 0 && tried.level() == 0)
-    sentences.append(tr("It failed before its first step, so it is not known what works on it."));
+    sentences.append(tr("The program failed before its first step, so it is unknown what works."));
   else if (tried.level() == 0)
-    sentences.append(attach
-                         ? tr("It reported nothing: no training loop of PyTorch was seen in it, and it does not call "
-                              "batchscope.start().")
-                         : tr("It reported nothing: it is not attached to, and does not call batchscope.start()."));
+    sentences.append(attach ? tr("The program reported nothing: no PyTorch training loop was found, and it does not "
+                                 "call batchscope.start().")
+                            : tr("The program reported nothing: BatchScope is not attached to it, and it does not call "
+                                 "batchscope.start()."));
   else if (tried.level() == 2 && attach)
     sentences.append(
-        tr("It reached level 2 of 3. Your code stays as it is. A size that is predicted not to fit comes in "
-           "parts of one update where that is exact, and else is not taken over; an out-of-memory error "
-           "cannot be undone within its step."));
+        tr("Watched, followed and steered; your code is unchanged. A size that is predicted not to fit is run in "
+           "parts of one update if that gives the exact result, and is otherwise not used; a step that runs out "
+           "of memory cannot be repeated."));
   else
-    sentences.append(tr("It reached level %1 of 3.").arg(tried.level()));
+    sentences.append(tried.level() == 3   ? tr("Watched, followed, steered, errors survived.")
+                     : tried.level() == 2 ? tr("Watched, followed and steered; an error ends it.")
+                                          : tr("Watched and followed; it is not steered."));
   for (const telemetry::Reason& remark : tried.remarks)
     sentences.append(text_of(remark) + u'.');
   return sentences.join(u' ');

@@ -23,7 +23,7 @@ QString facts_of(const program::Tryout& tried) {
     facts.append(fact(TestCard::tr("step"), format_duration(*tried.step_seconds)));
   if (tried.batch)
     facts.append(fact(TestCard::tr("batch size"),
-                      tried.changed_batch ? TestCard::tr("%1, changed to %2 as asked")
+                      tried.changed_batch ? TestCard::tr("%1, changed to %2 on request")
                                                 .arg(format_count(*tried.batch), format_count(*tried.changed_batch))
                                           : format_count(*tried.batch)));
   if (tried.start && tried.start->train_examples > 0)

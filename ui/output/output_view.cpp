@@ -124,14 +124,14 @@ QString OutputView::note() const {
   const qint64 count = text_->line_count();
   const QString lines = count == 1 ? tr("1 line") : tr("%1 lines").arg(format_count(count));
   if (stored_ && last_->file == OutputPart::File::unreadable)
-    return tr("The file cannot be read: %1. This is the end that was stored with the run.").arg(last_->error);
+    return tr("The file cannot be read: %1. These last lines were stored with the run.").arg(last_->error);
   if (stored_)
-    return tr("The file is gone. This is the end that was stored with the run.");
+    return tr("The file is gone. These last lines were stored with the run.");
   if (last_->file != OutputPart::File::present)
     return tr("The file is gone. These lines were read before.");
   const QString size = format_bytes(static_cast<double>(last_->bytes));
   if (cut_ || text_->has_left_out())
-    return tr("The last %1; what is above them in the file of %2 is left out").arg(lines, size);
+    return tr("Only the last %1 of a file of %2 are shown").arg(lines, size);
   return tr("%1, %2").arg(lines, size);
 }
 
@@ -146,13 +146,13 @@ QString OutputView::instead() const {
   if (last_->file == OutputPart::File::present)
     return last_->complete ? tr("The program wrote nothing.") : tr("Reading the output…");
   return place_.file.isEmpty() ? tr("It is not known where the program wrote its output.")
-                               : tr("The file of the output is gone: %1").arg(place_.file);
+                               : tr("The output file no longer exists: %1").arg(place_.file);
 }
 
 void OutputView::open_folder() {
   const QString folder = QFileInfo(place_.file).absolutePath();
   if (!QDesktopServices::openUrl(QUrl::fromLocalFile(folder)))
-    Q_EMIT problem(tr("No program opens folders here. The output is in %1.").arg(place_.file));
+    Q_EMIT problem(tr("No file manager was found. The output is in %1.").arg(place_.file));
 }
 
 void OutputView::showEvent(QShowEvent* event) {

@@ -70,6 +70,10 @@ std::vector<PlanStretch> plan_stretches(const PlanEditor& editor) {
   return stretches;
 }
 
+QString budget_handle_label() {
+  return Texts::tr("budget %1, drag to change");
+}
+
 QString budget_label(double bytes, const OpenRun* run) {
   const QString text =
       run != nullptr && run->reads_whole_process() ? Texts::tr("budget %1 + libraries") : Texts::tr("budget %1");

@@ -14,6 +14,8 @@ inline constexpr std::int64_t limit_handle = -1;
 
 /// The label of that line. `run` may be null; see OpenRun::reads_whole_process().
 QString budget_label(double bytes, const OpenRun* run);
+/// The label of its handle while it is dragged; %1 stands for the budget.
+QString budget_handle_label();
 
 /// A stretch of the plan that can be dragged, as drawn.
 struct PlanStretch {

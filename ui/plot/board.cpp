@@ -242,6 +242,7 @@ void Board::lay_out() {
   const int right = std::max(0, canvas_->width() - static_cast<int>(left_) - plot_width());
   std::vector<Panel*> visible;
   double weights = 0;
+  const int legend = static_cast<int>(shared_legend_height(picture(), plot_width()));
   for (const auto& panel : panels_) {
     if (panel->visible) {
       visible.push_back(panel.get());
@@ -250,7 +251,7 @@ void Board::lay_out() {
   }
   const auto count = static_cast<int>(visible.size());
   const int rest =
-      std::max(10 * count, canvas_->height() - count * strip - (count - 1) * below_panel - lowest - on_top);
+      std::max(10 * count, canvas_->height() - count * strip - (count - 1) * below_panel - lowest - on_top - legend);
   double used = 0;
   for (int i = 0; i < count; ++i) {
     Panel& panel = *visible[static_cast<std::size_t>(i)];
@@ -258,7 +259,7 @@ void Board::lay_out() {
     used += panel.spec.height;
     const int height = static_cast<int>(std::lround(rest * used / weights) - std::lround(rest * before / weights));
     const int below = i + 1 < count ? below_panel : lowest;
-    const int above = strip + (i == 0 ? on_top : 0);
+    const int above = strip + (i == 0 ? on_top + legend : 0);
     panel.rect()->setMargins(QMargins(static_cast<int>(left_), above, right, below));
     canvas_->plotLayout()->setRowStretchFactor(i, above + height + below);
     heights_[&panel] = height;

@@ -91,7 +91,7 @@ QString entry_text(const Picture& picture, const Curve& curve) {
   const bool elsewhere = std::any_of(picture.curves.begin(), picture.curves.end(), [&](const auto& other) {
     return other->panel != curve.panel && other->style.name == curve.style.name;
   });
-  if (elsewhere)
+  if (elsewhere && !picture.scene.shared_legend)
     text = Texts::tr("%1 (Ctrl: in all plots)").arg(text);
   return curve.style.help.isEmpty() ? text : curve.style.help + u'\n' + text;
 }
@@ -135,7 +135,7 @@ const PlotHandle* handle_at(const Picture& picture, const QPointF& at) {
     if (!stretch)
       continue;
     const double beside = std::sqrt(QCPVector2D(at).distanceSquaredToLine(*stretch));
-    const double away = std::min(QLineF(at, stretch->center()).length(), beside * near_point / near_line);
+    const double away = std::min(QLineF(at, grip_of(handle, *stretch)).length(), beside * near_point / near_line);
     if (away <= best) {
       best = away;
       nearest = &handle;
@@ -157,11 +157,13 @@ std::optional<std::size_t> cursor_at(const Picture& picture, const QPointF& at) 
 
 std::optional<LegendEntry> legend_at(const Picture& picture, const QPointF& at) {
   std::optional<LegendEntry> found;
-  picture.each_panel([&](const Panel& panel, int number) {
-    for (const LegendEntry& entry : legend(picture, panel, number))
+  const auto look_at = [&](const std::vector<LegendEntry>& entries) {
+    for (const LegendEntry& entry : entries)
       if (entry.place.contains(at))
         found = entry;
-  });
+  };
+  look_at(shared_legend(picture));
+  picture.each_panel([&](const Panel& panel, int number) { look_at(legend(picture, panel, number)); });
   return found;
 }
 

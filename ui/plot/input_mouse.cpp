@@ -27,9 +27,11 @@ void Input::press(const QMouseEvent& event) {
   range_then_ = board_.view().range();
   panel_ = board_.panel_at(pressed_at_);
   y_then_ = panel_ ? panel_->zoomed_y : std::nullopt;
-  if (!panel_)
+  if (!panel_ && !legend_at(picture, pressed_at_)) // a shared legend is above all panels
     return;
   drag_ = Drag::pressed;
+  if (!panel_)
+    return;
   if (event.modifiers().testFlag(Qt::ShiftModifier)) {
     drag_ = Drag::zoom;
   } else if (const PlotHandle* handle = handle_at(picture, pressed_at_)) {
@@ -54,7 +56,7 @@ void Input::move(const QMouseEvent& event) {
     hover(at);
     break;
   case Drag::pressed:
-    if ((at - pressed_at_).manhattanLength() >= QApplication::startDragDistance()) {
+    if (panel_ && (at - pressed_at_).manhattanLength() >= QApplication::startDragDistance()) {
       drag_ = Drag::view;
       owner_.setCursor(Qt::ClosedHandCursor);
       drag_view(at);
@@ -114,7 +116,7 @@ bool Input::toggle_entry(const QMouseEvent& event) {
     return false;
   const QString name = entry->curve->style.name;
   const bool hide = !entry->curve->hidden;
-  const bool everywhere = event.modifiers().testFlag(Qt::ControlModifier);
+  const bool everywhere = event.modifiers().testFlag(Qt::ControlModifier) || board_.scene.shared_legend;
   for (int panel = 0; board_.panel(panel) != nullptr; ++panel)
     if (everywhere || panel == entry->curve->panel)
       board_.set_hidden(panel, name, hide);

@@ -159,6 +159,11 @@ void LinkedPlots::set_future(std::optional<double> from) {
   impl_->board.touch_soon();
 }
 
+void LinkedPlots::set_shared_legend(bool shared) {
+  if (std::exchange(impl_->board.scene.shared_legend, shared) != shared)
+    impl_->board.touch_soon();
+}
+
 void LinkedPlots::set_end(std::optional<double> x) {
   impl_->board.scene.end = x;
   impl_->board.touch_soon();

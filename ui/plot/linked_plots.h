@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "ui/plot/curve.h"
 #include "ui/theme/theme.h"
@@ -59,11 +61,18 @@ struct PlotArrow {
   double x0 = 0, y0 = 0, x1 = 0, y1 = 0;
 };
 
-/// A horizontal line across a panel: a limit.
+/// A horizontal line across a panel: a limit. One that has changed is a staircase.
 struct PlotLimit {
+  /// A value that it had before.
+  struct Earlier {
+    double until = 0; ///< x at which it was replaced
+    double y = 0;
+  };
+
   int panel = 0;
   double y = 0;
   QString label;
+  std::vector<Earlier> earlier = {}; ///< in ascending order of x
 };
 
 /// A band around a curve: a predicted range.
@@ -81,7 +90,9 @@ struct PlotHandle {
   double y = 0;
   double highest = 1e9; ///< integer; y is limited to 1..highest
   bool good = true;     ///< false: drawn in the error colour (does not fit)
-  QString label;        ///< shown while it is dragged or focused
+  QString label;        ///< shown while it is dragged or focused; %1: its y as `text` writes it
+  std::function<QString(double y)> text = {};
+  bool grip_at_end = false; ///< the square to grab is at its right end, not in its middle
 
   /// The nearest y to which it can be moved.
   double bounded(double to) const { return std::max(1.0, std::min(std::round(to), highest)); }
@@ -131,6 +142,8 @@ public:
   void set_future(std::optional<double> from);
   /// The x axis extends at least to here (a plan's end); nothing: to the end of the curves.
   void set_end(std::optional<double> x);
+  /// One legend above all panels, with each name once, in the place of one in each panel.
+  void set_shared_legend(bool shared);
 
   void set_x_label(const QString& text);
   void set_log_x(bool log);

@@ -118,6 +118,36 @@ void paint_band(const Picture& picture, QCPPainter& painter, const PlotBand& ban
   painter.restore();
 }
 
+/// Those curves whose names are in a shared legend: the first of each name.
+std::vector<const Curve*> named_curves(const Picture& picture) {
+  std::vector<const Curve*> named;
+  for (const auto& curve : picture.curves) {
+    const bool is_new = std::none_of(named.begin(), named.end(),
+                                     [&](const Curve* other) { return other->style.name == curve->style.name; });
+    if (picture.scene.shared_legend && is_new && !curve->style.name.isEmpty() &&
+        picture.panels[static_cast<std::size_t>(curve->panel)]->visible && !(curve->hidden && picture.scene.in_file))
+      named.push_back(curve.get());
+  }
+  return named;
+}
+
+/// Entries of a shared legend from the upper left on, in rows.
+std::vector<LegendEntry> in_rows(const Picture& picture, const QPointF& corner, double width) {
+  const QFontMetricsF metrics(picture.fonts.small);
+  const double height = strip_height(picture.fonts) - 3;
+  std::vector<LegendEntry> entries;
+  QPointF at = corner;
+  for (const Curve* curve : named_curves(picture)) {
+    const QString text = metrics.elidedText(curve->style.name, Qt::ElideMiddle, width - sample_width - sample_gap);
+    const double wide = sample_width + sample_gap + metrics.horizontalAdvance(text) + 1;
+    if (at.x() > corner.x() && at.x() + wide > corner.x() + width)
+      at = {corner.x(), at.y() + height};
+    entries.push_back({curve, text, QRectF(at, QSizeF(wide, height))});
+    at.rx() += wide + entry_gap;
+  }
+  return entries;
+}
+
 } // namespace
 
 PlotFonts::PlotFonts(const QFont& font) : small(font), bold(font) {
@@ -158,7 +188,8 @@ std::vector<LegendEntry> legend(const Picture& picture, const Panel& panel, int 
   std::vector<LegendEntry> entries;
   std::vector<double> widths;
   for (const auto& curve : picture.curves) {
-    if (curve->panel != number || curve->style.name.isEmpty() || (curve->hidden && picture.scene.in_file))
+    if (picture.scene.shared_legend || curve->panel != number || curve->style.name.isEmpty() ||
+        (curve->hidden && picture.scene.in_file))
       continue;
     widths.push_back(metrics.horizontalAdvance(curve->style.name) + 1);
     entries.push_back({curve.get(), curve->style.name, {}});
@@ -181,6 +212,17 @@ std::vector<LegendEntry> legend(const Picture& picture, const Panel& panel, int 
     right -= width + entry_gap;
   }
   return entries;
+}
+
+double shared_legend_height(const Picture& picture, double width) {
+  const std::vector<LegendEntry> entries = in_rows(picture, {}, width);
+  return entries.empty() ? 0 : std::ceil(entries.back().place.bottom() + 3);
+}
+
+std::vector<LegendEntry> shared_legend(const Picture& picture) {
+  const QRectF stack = picture.stack();
+  const double above = shared_legend_height(picture, stack.width());
+  return in_rows(picture, {stack.left(), stack.top() - strip_height(picture.fonts) - above}, stack.width());
 }
 
 double caption_height(const Picture& picture) {
@@ -225,6 +267,8 @@ void paint_back(const Picture& picture, QCPPainter& painter) {
 
 void paint_strips(const Picture& picture, QCPPainter& painter) {
   picture.each_panel([&](const Panel& panel, int number) { paint_strip(picture, painter, panel, number); });
+  for (const LegendEntry& entry : shared_legend(picture))
+    paint_entry(picture, painter, entry);
   if (picture.scene.x_label.isEmpty())
     return;
   const double height = QFontMetricsF(picture.fonts.small).height();

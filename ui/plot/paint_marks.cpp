@@ -52,12 +52,23 @@ QRectF paint_limit(const Picture& picture, QCPPainter& painter, const PlotLimit&
                    int number) {
   const QRectF area = panel.area();
   const double y = std::round(panel.y_pixel(limit.y));
-  if (!(y >= area.top() - 1) || y > area.bottom() + 1)
-    return {};
   QPen pen(picture.theme.color(Role::error), 1.5, Qt::SolidLine, Qt::FlatCap);
   pen.setDashPattern({4, 2.5});
   painter.setPen(pen);
-  painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
+  painter.save();
+  painter.setClipRect(area.adjusted(0, -1, 0, 1));
+  QPolygonF line{QPointF(area.left(), y)};
+  for (const PlotLimit::Earlier& earlier : limit.earlier) {
+    const double until = panel.x_pixel(earlier.until);
+    if (until <= area.left())
+      continue;
+    line.back().setY(std::round(panel.y_pixel(earlier.y)));
+    line << QPointF(until, line.back().y()) << QPointF(until, y);
+  }
+  painter.drawPolyline(line << QPointF(area.right(), y));
+  painter.restore();
+  if (!(y >= area.top() - 1) || y > area.bottom() + 1)
+    return {};
   const QFontMetricsF metrics(picture.fonts.bold);
   const QSizeF size(metrics.horizontalAdvance(limit.label) + 2, metrics.height());
   const QRectF place = label_place(picture, size, y, panel, number);

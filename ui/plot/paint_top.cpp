@@ -129,14 +129,14 @@ void paint_handle(const Picture& picture, QCPPainter& painter, const PlotHandle&
   if (!held && stretch->length() < least)
     return;
   const double half = held ? 5.5 : 4.5;
+  const QPointF grip = grip_of(handle, *stretch);
   if (focused) {
     painter.setPen(QPen(clear(color, 0.35F), 3));
-    painter.drawRoundedRect(QRectF(stretch->center() - QPointF(half + 2, half + 2), QSizeF(2 * half + 4, 2 * half + 4)),
-                            4, 4);
+    painter.drawRoundedRect(QRectF(grip - QPointF(half + 2, half + 2), QSizeF(2 * half + 4, 2 * half + 4)), 4, 4);
   }
   painter.setPen(QPen(color, 1.8));
   painter.setBrush(scene.dragged_handle == handle.id ? color : picture.theme.color(Role::card));
-  painter.drawRoundedRect(QRectF(stretch->center() - QPointF(half, half), QSizeF(2 * half, 2 * half)), 2, 2);
+  painter.drawRoundedRect(QRectF(grip - QPointF(half, half), QSizeF(2 * half, 2 * half)), 2, 2);
   painter.setBrush(Qt::NoBrush);
 }
 
@@ -178,6 +178,11 @@ std::optional<QLineF> handle_stretch(const Picture& picture, const PlotHandle& h
   return QLineF(panel.x_pixel(std::max(handle.from, from)), y, panel.x_pixel(std::min(handle.to, to)), y);
 }
 
+QPointF grip_of(const PlotHandle& handle, const QLineF& stretch) {
+  constexpr double inside = 6; // px: so that half of it is not cut off at the border
+  return handle.grip_at_end ? stretch.p2() - QPointF(std::min(inside, stretch.length() / 2), 0) : stretch.center();
+}
+
 void paint_handles(const Picture& picture, QCPPainter& painter) {
   const Scene& scene = picture.scene;
   for (const PlotHandle& handle : scene.handles)
@@ -189,7 +194,8 @@ void paint_handles(const Picture& picture, QCPPainter& painter) {
       const QColor color = picture.theme.color(handle.good ? Role::accent : Role::error);
       const double away = QFontMetricsF(picture.fonts.small).height() + 8;
       const bool above = stretch->y1() - 1.6 * away > picture.whole.top();
-      paint_pill(picture, painter, handle.label, stretch->center() + QPointF(0, above ? -away : away),
+      const QString label = handle.text ? handle.label.arg(handle.text(handle.y)) : handle.label;
+      paint_pill(picture, painter, label, grip_of(handle, *stretch) + QPointF(0, above ? -away : away),
                  picture.theme.color(Role::card), handle.good ? picture.theme.color(Role::text) : color, color);
     }
   }

@@ -49,7 +49,7 @@ void add_clipped(std::vector<double>& values, double fraction, Gathered& gathere
 void add_scene(const Scene& scene, int number, const View& view, Gathered& gathered) {
   const auto [from, to] = view.range();
   for (const PlotLimit& limit : scene.limits)
-    if (limit.panel == number)
+    if (limit.panel == number) // not those before, which may have been far away
       gathered.add(limit.y);
   for (const PlotMark& mark : scene.marks_within(view.range()))
     if (mark.panel == number && mark.y)

@@ -29,8 +29,8 @@ RunActions::RunActions(Workbench& workbench, QUndoStack& undo, RunTable& table, 
                      tr("Fill the New run form with the settings of this run"), &RunActions::train_current_again);
   train_again_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_T));
   resume_ = add(tr("Resume run"), QStringLiteral("play"),
-                tr("Go on with the selected run from its last checkpoint, exactly as if it had not ended; of your own "
-                   "program: watch it again if it still trains"),
+                tr("Resume the selected run from its last checkpoint, exactly as if it had not ended; if your own "
+                   "program is still training, watch it again"),
                 &RunActions::resume_current);
   auto* rename = add(tr("Rename run"), QStringLiteral("rename"), tr("Rename the current run in place"),
                      &RunActions::rename_current);
@@ -212,7 +212,7 @@ QString RunActions::why_not_resumable() const {
     return tr("The run has finished");
   // The remains of an interrupted run, its program or its output, are taken in.
   return run.settings.program && status != telemetry::RunStatus::interrupted
-             ? tr("Its program has ended; only the program can go on from a checkpoint of its own. Train it again "
+             ? tr("The program has ended, and only the program itself can resume from its checkpoints. Train it again "
                   "instead.")
              : QString();
 }

@@ -141,8 +141,14 @@ std::string tags(const RunRow& run) {
   return text;
 }
 
-/// In the user's time zone; the year only if it is not the current one.
+bool has_started(const RunRow& run) {
+  return run.outcome.status != telemetry::RunStatus::queued;
+}
+
+/// In the user's time zone; the year only if it is not the current one. Empty for a run that waits.
 QString shown_start(const RunRow& run) {
+  if (!has_started(run))
+    return {};
   auto time = QDateTime::fromString(QString::fromStdString(run.started), Qt::ISODate);
   if (!time.isValid())
     return QString::fromStdString(run.started);
@@ -175,7 +181,7 @@ std::vector<RunColumn> columns_after_results() {
   };
   using Settings = store::RunSettings;
   RunColumn started = text_column({"started", TEXT("Started"), TEXT("Start time, in your time zone"), 12, true, true},
-                                  [](const RunRow& run) { return run.started; });
+                                  [](const RunRow& run) { return has_started(run) ? run.started : std::string(); });
   started.shown_text = shown_start;
   RunColumn sweep = number_column(
       {"sweep", TEXT("Sweep"), TEXT("Number of the sweep that the run belongs to"), 4, true, true},

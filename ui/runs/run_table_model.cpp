@@ -263,7 +263,7 @@ QVariant RunTableModel::tool_tip(const store::RunRow& run, int column) const {
   if (column == status_column && !run.outcome.reason.empty())
     return QString::fromStdString(run.outcome.reason);
   if (is_disturbed(run, shown))
-    return tr("Other work on this machine took %1 of the time: the run would have been faster without it")
+    return tr("Other programs on this machine took %1 of the time and slowed this run down")
         .arg(format_percent(*run.outcome.disturbed, 0));
   // The column may cut off the text.
   return shown.text && column != status_column ? QVariant(shown.shown_text(run)) : QVariant();

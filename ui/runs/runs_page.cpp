@@ -17,6 +17,7 @@
 #include "ui/runs/run_filter.h"
 #include "ui/runs/run_table.h"
 #include "ui/runs/run_table_model.h"
+#include "ui/runs/start_doors.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
@@ -153,13 +154,7 @@ QWidget* RunsPage::make_places() {
   places_ = new QStackedWidget(this);
   places_->insertWidget(loading_place, centred(tr("Reading the database…")));
   places_->insertWidget(unreadable_place, make_unreadable());
-  auto* empty = new EmptyState(
-      tr("No runs yet"),
-      tr("Each run in this database appears here as a row. The demo finds the batch size for a small network on "
-         "bundled images, trains it with several sizes and recovers from an out-of-memory error, in about a minute."),
-      tr("Run the demo"), this);
-  connect(empty, &EmptyState::action_chosen, &workbench_, [this] { workbench_.start_demo(); });
-  places_->insertWidget(empty_place, empty);
+  places_->insertWidget(empty_place, new StartDoors(workbench_, this));
   places_->insertWidget(waiting_place, new EmptyState(tr("The first run starts soon"),
                                                       tr("Runs appear here after the batch size search."), {}, this));
   auto* no_match =
@@ -197,11 +192,12 @@ QWidget* RunsPage::make_unreadable() {
 void RunsPage::follow_workbench() {
   RunDatabase& run_database = workbench_.run_database();
   connect(&run_database, &RunDatabase::runs_changed, this, &RunsPage::show_changes);
-  connect(&run_database, &RunDatabase::problem, this, [this](const QString& text) {
-    why_unreadable_->setText(text);
-    // A rejected change must not be displayed as done.
-    show_runs();
-  });
+  for (const auto signal : {&RunDatabase::problem, &RunDatabase::damaged})
+    connect(&run_database, signal, this, [this](const QString& text) {
+      why_unreadable_->setText(text);
+      // A rejected change must not be displayed as done.
+      show_runs();
+    });
   connect(&workbench_, &Workbench::opened_changed, this, &RunsPage::show_plotted);
   connect(&workbench_, &Workbench::selection_wanted, this, [this](const QList<qint64>& runs) {
     wanted_ = runs;

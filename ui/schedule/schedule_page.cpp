@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/run/spec_keys.h"
+#include "ui/opened_runs/budget_edit.h"
 #include "ui/schedule/plan_cards.h"
 #include "ui/schedule/schedule_form.h"
 #include "ui/schedule/schedule_header.h"
@@ -169,7 +170,7 @@ void SchedulePage::connect_parts() {
   connect(plots_, &SchedulePlots::dropped, this, &SchedulePage::drop);
   connect(plots_, &SchedulePlots::budget_dropped, this, [this](double bytes) {
     if (OpenRun* run = editor_.run())
-      return run->set_budget(static_cast<std::uint64_t>(bytes));
+      return workbench_.undo_stack().push(new BudgetEdit(*run, static_cast<std::uint64_t>(bytes)));
     DraftPlan draft = editor_.draft();
     draft.spec.memory_budget = static_cast<std::uint64_t>(bytes);
     change_draft(draft);

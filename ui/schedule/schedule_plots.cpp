@@ -187,10 +187,12 @@ void SchedulePlots::show_limit(const PlanEditor& editor, double planned_peak) {
   if (!limits.empty() && future_drawn_ && editor.plan() && editor.plan()->steps > 1)
     handles += {.id = limit_handle,
                 .panel = memory,
-                .from = 0,
+                .from = editor.run() != nullptr ? static_cast<double>(editor.changeable_from()) : 0,
                 .to = static_cast<double>(editor.plan()->steps),
                 .y = limit * to_megabytes,
-                .label = tr("budget, drag to change")};
+                .label = budget_handle_label(),
+                .text = [](double y) { return format_bytes(y / to_megabytes); },
+                .grip_at_end = true};
   plots_->set_handles(memory, handles);
 }
 

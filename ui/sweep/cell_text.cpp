@@ -110,7 +110,7 @@ CellText cell_text(const SweepView& view, const Cell& cell, Metric metric) {
     text.head = stage_text(open_run(view, cell));
   } else if (count_in(view, cell, RunStage::finished) > 0) {
     text.head = QStringLiteral("–");
-    text.below = cell_tr("no such value");
+    text.below = cell_tr("no value");
   } else {
     text.head = cell_tr("running");
     text.below = cell.runs.size() > 1 ? cell_tr("%1 of %2 runs").arg(over).arg(cell.runs.size()) : QString();

@@ -40,7 +40,7 @@ QString varied_or(const sweep::SweepSpec& spec, std::initializer_list<const char
 HowCard::HowCard(QWidget* parent)
     : Card(tr("How"), parent), facts_(new FactList(this)), change_(plain_button(tr("Change…"), this)),
       only_(new LabelledEdit(tr("Only where"), this)), random_(new LabelledEdit(tr("Draw at random"), this)),
-      weak_(new QCheckBox(tr("End weak runs early"), this)) {
+      weak_(new QCheckBox(tr("Stop weak runs early"), this)) {
   facts_->setObjectName(QStringLiteral("how"));
   body()->addWidget(facts_);
   auto* at_left = new QHBoxLayout;
@@ -54,11 +54,10 @@ HowCard::HowCard(QWidget* parent)
   only_->set_help(tr("Leave out combinations that do not meet this condition"));
   random_->setObjectName(QStringLiteral("random"));
   random_->edit()->setPlaceholderText(tr("all of them"));
-  random_->set_help(tr("Number of combinations, drawn at random; ranges such as 0.0001..0.1 log need it"));
+  random_->set_help(tr("Number of combinations to draw at random; required for ranges such as 0.0001..0.1 log"));
   weak_->setObjectName(QStringLiteral("stop_weak"));
-  weak_->setToolTip(
-      tr("A run ends whose training loss is above the median of the finished runs at equal progress, once "
-         "there are four"));
+  weak_->setToolTip(tr("Stops a run whose training loss is above the median of the finished runs at the same progress, "
+                       "once four runs have finished"));
   auto* row = new QHBoxLayout;
   row->setSpacing(Theme::lines(0.5));
   row->addWidget(only_, 3);
@@ -131,15 +130,15 @@ void HowCard::show_facts() {
                              : varied_or(spec_, {"steps", "epochs", "examples"}, length_text(base))},
       {.name = tr("order"),
        .value = spec_.random ? tr("as drawn") : tr("as listed"),
-       .help = tr("Runs that wait can be moved in the table")},
+       .help = tr("Waiting runs can be reordered in the table")},
   };
   if (stored_ && !spec_.only.empty())
     facts << FactList::Fact{.name = tr("only where"), .value = QString::fromStdString(spec_.only)};
   if (stored_ && spec_.random)
     facts << FactList::Fact{.name = tr("drawn"), .value = format_count(*spec_.random)};
   if (stored_)
-    facts << FactList::Fact{.name = tr("weak runs"),
-                            .value = spec_.stop_weak == sweep::StopWeak::median ? tr("end early") : tr("go on")};
+    facts << FactList::Fact{.name = tr("stop weak runs"),
+                            .value = spec_.stop_weak == sweep::StopWeak::median ? tr("yes") : tr("no")};
   facts << FactList::Fact{
       .name = tr("workers"),
       .value = workers_ <= 1 ? tr("1, times comparable") : tr("%1, times not comparable").arg(workers_),

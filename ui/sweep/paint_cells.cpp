@@ -144,8 +144,8 @@ void CellsPicture::draw_frames(QPainter& painter, std::size_t index, const QRect
     painter.drawRoundedRect(place.adjusted(-out, -out, out, out), radius + out, radius + out);
   }
   if (hasFocus() && index == current_) {
-    painter.setPen(QPen(theme_.color(Role::text), 1, Qt::DotLine));
-    painter.drawRect(place.adjusted(-ring + 0.5, -ring + 0.5, ring - 0.5, ring - 0.5));
+    painter.setPen(QPen(theme_.color(Role::text), 1.5, Qt::DashLine));
+    painter.drawRect(place.adjusted(-ring + 1, -ring + 1, ring - 1, ring - 1));
   }
 }
 
@@ -237,7 +237,7 @@ ColorLegend::ColorLegend(const Theme& theme, QWidget* parent) : QWidget(parent),
     updateGeometry();
     update();
   });
-  setToolTip(tr("Stronger colours are better values"));
+  setToolTip(tr("Stronger colours mean better values"));
   hide();
 }
 

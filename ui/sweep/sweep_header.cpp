@@ -108,7 +108,12 @@ void SweepHeader::show_state(const State& state) {
 }
 
 void SweepHeader::show_buttons(const State& state) {
-  const bool keyboard_here = main_->hasFocus();
+  // A button that is hidden passes the focus on to whatever comes next, which may be far from here.
+  bool keyboard_here = main_->hasFocus() && state.main == nullptr;
+  for (const auto& [action, button] : buttons_)
+    keyboard_here = keyboard_here || (button->hasFocus() && !state.others.contains(action));
+  if (keyboard_here)
+    sweeps_->setFocus();
   for (const auto& [action, button] : buttons_)
     button->setVisible(state.others.contains(action));
   on_main_ = state.main;
@@ -117,8 +122,8 @@ void SweepHeader::show_buttons(const State& state) {
     main_->setText(on_main_->iconText());
     main_->setEnabled(on_main_->isEnabled());
     main_->setToolTip(on_main_->toolTip());
-  } else if (keyboard_here) {
-    sweeps_->setFocus();
+    if (keyboard_here)
+      main_->setFocus();
   }
 }
 

@@ -17,12 +17,14 @@
 #include "ui/sweep/cells_picture.h"
 #include "ui/sweep/how_card.h"
 #include "ui/sweep/now_card.h"
+#include "ui/sweep/sweep_charts.h"
 #include "ui/sweep/sweep_header.h"
 #include "ui/sweep/sweep_table.h"
 #include "ui/sweep/vary_card.h"
 #include "ui/widgets/answer_banner.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/format.h"
+#include "ui/widgets/widgets.h"
 #include "ui/workbench/goal_box.h"
 
 namespace batchscope::ui {
@@ -30,6 +32,7 @@ namespace batchscope::ui {
 namespace {
 
 constexpr double one_row_lines = 18;
+constexpr double beside_charts_lines = 10;
 constexpr double cards_width = 19.5; // in lines of text
 
 sweep::SweepSpec first_plan() {
@@ -80,20 +83,31 @@ void SweepPage::make_body() {
   banner_ = new AnswerBanner(body_);
   banner_->setObjectName(QStringLiteral("plan_or_answer"));
   column->addWidget(banner_);
-  auto* row = new QHBoxLayout;
-  row->setSpacing(10);
-  row->addWidget(make_side());
   splitter_ = new QSplitter(Qt::Vertical, body_);
   splitter_->setHandleWidth(10);
   splitter_->setChildrenCollapsible(false);
-  splitter_->addWidget(make_picture_card());
+  auto* above = new QWidget(splitter_);
+  auto* row = new QHBoxLayout(above);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(10);
+  row->addWidget(make_side());
+  auto* pictures = new QVBoxLayout;
+  pictures->setSpacing(10);
+  pictures->addWidget(make_picture_card(), 1);
+  charts_card_ = new Card({}, above);
+  charts_ = new SweepCharts(workbench_.theme(), charts_card_);
+  charts_card_->body()->addWidget(charts_);
+  charts_card_->hide();
+  pictures->addWidget(charts_card_, 2);
+  pictures->addStretch(0);
+  row->addLayout(pictures, 1);
+  splitter_->addWidget(above);
   splitter_->addWidget(make_table_card());
   splitter_->setStretchFactor(0, 5);
   splitter_->setStretchFactor(1, 3);
-  row->addWidget(splitter_, 1);
   connect(splitter_, &QSplitter::splitterMoved, this,
           [this] { split_ = QString::fromLatin1(splitter_->saveState().toBase64()); });
-  column->addLayout(row, 1);
+  column->addWidget(splitter_, 1);
 }
 
 QWidget* SweepPage::make_side() {
@@ -112,7 +126,7 @@ QWidget* SweepPage::make_side() {
   connect(vary_, &VaryCard::changed, this, &SweepPage::take_edits);
   connect(how_, &HowCard::changed, this, &SweepPage::take_edits);
   connect(how_, &HowCard::base_wanted, this, [this] { workbench_.propose_run(plan_.base); });
-  connect(now_, &NowCard::status_changed, this, &SweepPage::show_header);
+  connect(now_, &NowCard::status_changed, this, &SweepPage::allow_actions);
   auto* scroll = new QScrollArea(body_);
   scroll->setWidget(side);
   scroll->setWidgetResizable(true);
@@ -187,7 +201,12 @@ QWidget* SweepPage::make_table_card() {
       (this->*slot)();
     };
   };
-  connect(table_, &SweepTable::skip_wanted, this, on_one(&SweepPage::skip_chosen));
+  connect(table_, &SweepTable::skip_wanted, this, [this](qulonglong entry) {
+    const auto chosen = table_->chosen(); // all of them, if it is one of them
+    if (std::find(chosen.begin(), chosen.end(), static_cast<std::size_t>(entry)) == chosen.end())
+      table_->choose({static_cast<std::size_t>(entry)});
+    skip_chosen();
+  });
   connect(table_, &SweepTable::stop_wanted, this, on_one(&SweepPage::stop_chosen));
   connect(table_, &SweepTable::move_wanted, this, [this](qulonglong entry, bool up) {
     table_->choose({static_cast<std::size_t>(entry)});
@@ -388,9 +407,12 @@ void SweepPage::refresh_view() {
       workers = row.sweep == shown_ ? std::max(workers, row.workers) : workers;
   how_->show_runs(view_.runs.size(), workers);
   const CellGrid& grid = picture_->grid();
-  // One row of cells leaves its room to the table.
+  // One row of cells leaves its room to what it shows as curves.
   const bool one_row = !grid.flows && grid.rows.values.size() <= 1 && grid.panels.size() <= 1;
-  picture_card_->setMaximumHeight(one_row ? Theme::lines(one_row_lines) : QWIDGETSIZE_MAX);
+  const bool charted = one_row && charts_->show_sweep(view_);
+  charts_card_->setVisible(charted);
+  picture_card_->setMaximumHeight(one_row ? Theme::lines(charted ? beside_charts_lines : one_row_lines)
+                                          : QWIDGETSIZE_MAX);
   const bool larger = larger_is_better(metric_);
   legend_->show_range(grid.any ? metric_text(metric_, larger ? grid.least : grid.most) : QString(),
                       grid.any ? metric_text(metric_, larger ? grid.most : grid.least) : QString());
@@ -404,7 +426,7 @@ void SweepPage::refresh_view() {
   if (content_ && content_->spec.repeats > 1)
     caption << tr("a bar is one repeat");
   if (shown_)
-    caption << tr("green frame: the answer, thin: cannot be told from it");
+    caption << tr("green frame: the answer; thin frame: no clear difference");
   caption_->setText(caption.join(QStringLiteral("; ")));
   show_banner();
   show_header();

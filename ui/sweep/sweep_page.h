@@ -22,12 +22,14 @@ class QStackedWidget;
 namespace batchscope::ui {
 
 class AnswerBanner;
+class Card;
 class CellsPicture;
 class ColorLegend;
 class EmptyState;
 class GoalBox;
 class HowCard;
 class NowCard;
+class SweepCharts;
 class SweepHeader;
 class SweepTable;
 class VaryCard;
@@ -162,6 +164,8 @@ private:
   HowCard* how_ = nullptr;
   NowCard* now_ = nullptr;
   QWidget* picture_card_ = nullptr;
+  Card* charts_card_ = nullptr;
+  SweepCharts* charts_ = nullptr;
   QLabel* picture_title_ = nullptr;
   QWidget* choices_ = nullptr; ///< of metric and goal
   QComboBox* metric_box_ = nullptr;

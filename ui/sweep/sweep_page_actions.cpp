@@ -37,8 +37,8 @@ void SweepPage::make_actions() {
                     Qt::CTRL | Qt::SHIFT | Qt::Key_Return, &SweepPage::add_runs);
   resume_ = add_action("resume", tr("Resume"), tr("Train the runs of this sweep that are missing"),
                        Qt::CTRL | Qt::Key_R, &SweepPage::resume);
-  pause_ = add_action("pause", tr("Pause"), tr("Pause the run that trains, or continue it; the sweep keeps its place"),
-                      Qt::CTRL | Qt::Key_P, &SweepPage::pause_or_continue);
+  pause_ = add_action("pause", tr("Pause"), tr("Pause or continue the current run of the sweep"), Qt::CTRL | Qt::Key_P,
+                      &SweepPage::pause_or_continue);
   stop_ =
       add_action("stop", tr("Stop sweep"), tr("Stop at the next step; finished runs are kept, and it can be resumed"),
                  Qt::CTRL | Qt::Key_Period, &SweepPage::stop);
@@ -50,13 +50,13 @@ void SweepPage::make_actions() {
                    &SweepPage::move_up);
   down_ = add_action("down", tr("Make later"), tr("Move the chosen waiting runs down"), Qt::ALT | Qt::Key_Down,
                      &SweepPage::move_down);
-  stop_run_ = add_action("stop_run", tr("Stop run"), tr("Stop the chosen run only; the sweep goes on"),
+  stop_run_ = add_action("stop_run", tr("Stop run"), tr("Stop only the selected run; the sweep continues"),
                          Qt::CTRL | Qt::SHIFT | Qt::Key_Period, &SweepPage::stop_chosen);
   skip_ = add_action("skip", tr("Skip runs"), tr("Do not train the chosen waiting runs"), Qt::Key_Delete,
                      &SweepPage::skip_chosen);
   skip_->setShortcutContext(Qt::WidgetShortcut); // of the table: elsewhere Del removes a value
   new_ = add_action("new", tr("New sweep"), tr("Plan a sweep"), Qt::CTRL | Qt::Key_N, &SweepPage::plan_anew);
-  like_this_ = add_action("like_this", tr("New sweep like this"), tr("Plan a sweep with the values of the one shown"),
+  like_this_ = add_action("like_this", tr("New sweep like this"), tr("Plan a new sweep with the values of this one"),
                           Qt::CTRL | Qt::SHIFT | Qt::Key_N, &SweepPage::plan_like_this);
 }
 
@@ -66,8 +66,8 @@ QList<QAction*> SweepPage::page_actions() const {
 
 QList<KeyGroup> SweepPage::key_groups() const {
   return {{tr("Cells of a sweep"),
-           {{tr("Left, Right, Up, Down"), tr("Choose the cell beside")},
-            {tr("Ctrl+Space"), tr("Choose one more cell, or one less")},
+           {{tr("Left, Right, Up, Down"), tr("Move to the next cell")},
+            {tr("Ctrl+Space"), tr("Add the cell to the selection or remove it")},
             {tr("Enter"), tr("Open the runs of the chosen cells in Live")}}},
           {tr("Values of a sweep"), {{tr("Enter"), tr("Add the typed values")}, {tr("Del"), tr("Remove the value")}}}};
 }
@@ -293,10 +293,23 @@ void SweepPage::move_chosen(bool up) {
 
 void SweepPage::skip_chosen() {
   std::vector<std::int64_t> runs;
-  for (const std::size_t entry : chosen_in(RunStage::waiting))
+  std::size_t last_place = 0;
+  for (const std::size_t entry : chosen_in(RunStage::waiting)) {
     runs.push_back(*view_.runs[entry].run);
-  if (shown_ && !runs.empty())
-    workbench_.run_database().skip_waiting(*shown_, runs);
+    last_place = std::max(last_place, view_.runs[entry].place.value_or(0));
+  }
+  if (!shown_ || runs.empty())
+    return;
+  workbench_.run_database().skip_waiting(*shown_, runs);
+  // What is skipped moves away in the table; the next one that waits can be skipped at once.
+  std::optional<std::size_t> next;
+  for (std::size_t entry = 0; entry < view_.runs.size(); ++entry) {
+    const ShownRun& run = view_.runs[entry];
+    if (run.stage == RunStage::waiting && run.place > last_place && (!next || run.place < view_.runs[*next].place))
+      next = entry;
+  }
+  if (next)
+    table_->choose({*next});
 }
 
 void SweepPage::stop_chosen() {
@@ -317,7 +330,7 @@ void SweepPage::take_goal() {
     goal_ = *goal;
     read_again();
   } else if (shown_) {
-    banner_->show_none(tr("Enter what the goal is: a score such as 97%, or a time such as 2min."));
+    banner_->show_none(tr("Enter a goal: a score such as 97% or a time such as 2min."));
   }
 }
 
@@ -334,7 +347,7 @@ void SweepPage::allow_actions() {
   allow_to_write(*start_, plan && !wrong && now == Stage::planning && !view_.runs.empty(),
                  !plan                    ? tr("Choose New sweep first")
                  : wrong                  ? tr("Correct the error first")
-                 : now != Stage::planning ? tr("It is starting")
+                 : now != Stage::planning ? tr("The sweep is starting")
                                           : tr("No combination meets the condition"));
   allow_to_write(*add_, additions_ > 0, tr("Add values or repeats to the sweep first"));
   add_->setText(additions_ == 0   ? tr("Add runs")
@@ -347,11 +360,11 @@ void SweepPage::allow_actions() {
   pause_->setText(now == Stage::paused ? tr("Continue") : tr("Pause"));
   allow_to_write(*stop_, works || now == Stage::queued, tr("The sweep is not running"));
   allow(*compare_, shown_ && view_.over() > 0, tr("No run has ended yet"));
-  allow(*open_, !begun_of(table_->chosen()).empty(), tr("Choose runs that have begun"));
+  allow(*open_, !begun_of(table_->chosen()).empty(), tr("Select runs that have started"));
   const bool waiting = !chosen_in(RunStage::waiting).empty();
   for (QAction* action : {up_, down_, skip_})
-    allow_to_write(*action, waiting, tr("Choose runs that wait"));
-  allow_to_write(*stop_run_, !chosen_in(RunStage::running).empty(), tr("Choose the run that trains"));
+    allow_to_write(*action, waiting, tr("Select waiting runs"));
+  allow_to_write(*stop_run_, !chosen_in(RunStage::running).empty(), tr("Select the run that is training"));
   allow(*like_this_, shown_ && content_, tr("Choose a sweep first"));
   show_header();
 }

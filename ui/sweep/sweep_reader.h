@@ -23,7 +23,7 @@ struct KnownSweep {
 /// Answer from the runs of a sweep so far.
 struct SweepAnswer {
   compare::Answer answer;
-  std::vector<std::int64_t> ties; ///< runs with settings that cannot be told apart from the best
+  std::vector<std::int64_t> ties; ///< runs with settings without a clear difference from the best
 };
 
 /// Reads sweeps of the database and the answer of one, on a thread of its own. What a run was made with is read once.

@@ -31,7 +31,7 @@ VaryCard::VaryCard(QWidget* parent)
   row->setContentsMargins(0, 0, 0, 0);
   auto* label = dimmed_label(tr("Repeats"), seeds_);
   label->setBuddy(repeats_);
-  label->setToolTip(tr("Runs of each setting, with different seeds: they say how sure the answer is"));
+  label->setToolTip(tr("Runs per setting, with different seeds; more repeats make the answer more certain"));
   repeats_->setRange(1, most_repeats);
   repeats_->setAccessibleName(tr("Repeats of each setting"));
   repeats_->setObjectName(QStringLiteral("repeats"));

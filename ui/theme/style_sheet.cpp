@@ -34,6 +34,7 @@ QFrame[kind="answer"][tone="good"] { border-left-color: @good; }
 QFrame[kind="answer"][tone="accent"] { border-left-color: @accent; }
 QFrame[kind="strip"] { background: @card; border: none; border-top: 1px solid @border; }
 QFrame[kind="note"] { background: @chosen; border: 1px solid @accent; border-radius: 8u; }
+QFrame[kind="warning"] { background: @warning-tint; border: 1px solid @warning; border-radius: 8u; }
 QFrame[kind="problem"] { background: @on_error; border: 1px solid @error; border-radius: 8u; }
 QFrame[kind="rail"] { background: @card; border: none; border-right: 1px solid @border; }
 
@@ -87,9 +88,11 @@ QToolButton[kind="quiet"][tone="error"] { color: @error; }
 QToolButton[kind="rail"] { border-radius: 0; border: none; border-left: 3u solid transparent;
   color: @dimmed; font-size: @caption-size; padding: 7u 3u 7u 0; }
 QToolButton[kind="rail"]:hover { background: @grid; }
-QToolButton[kind="rail"]:focus { background: @grid; color: @text; }
+QToolButton[kind="rail"]:focus { background: @grid; color: @text; border: 2u solid @accent; border-left-width: 3u;
+  padding: 5u 1u 5u 0; }
 QToolButton[kind="rail"]:disabled { color: @faint; }
 QToolButton[kind="rail"]:checked { background: @chosen; border-left-color: @accent; color: @accent; font-weight: 600; }
+QToolButton[kind="rail"]:checked:focus { background: @chosen; border-color: @accent; }
 
 QCheckBox, QRadioButton { spacing: 7u; }
 QCheckBox::indicator, QRadioButton::indicator { width: 14u; height: 14u; border: 1px solid @dimmed;

@@ -45,11 +45,15 @@ Banner::Banner(const Theme& theme, QWidget* parent)
 }
 
 void Banner::show_problem(const QString& text, const QString& action) {
-  show_text(text, action, true);
+  show_text(text, action, Tone::problem);
+}
+
+void Banner::show_warning(const QString& text) {
+  show_text(text, {}, Tone::warning);
 }
 
 void Banner::show_note(const QString& text, const QString& action) {
-  show_text(text, action, false);
+  show_text(text, action, Tone::note);
 }
 
 QString Banner::text() const {
@@ -64,13 +68,15 @@ void Banner::dismiss() {
 }
 
 void Banner::dismiss_note() {
-  if (!problem_)
+  if (tone_ == Tone::note)
     dismiss();
 }
 
-void Banner::show_text(const QString& text, const QString& action, bool problem) {
-  problem_ = problem;
-  setProperty("kind", problem ? QStringLiteral("problem") : QStringLiteral("note"));
+void Banner::show_text(const QString& text, const QString& action, Tone tone) {
+  tone_ = tone;
+  setProperty("kind", tone == Tone::problem   ? QStringLiteral("problem")
+                      : tone == Tone::warning ? QStringLiteral("warning")
+                                              : QStringLiteral("note"));
   restyle(*this);
   show_icon();
   full_text_ = text;
@@ -109,7 +115,7 @@ void Banner::place() {
 
 void Banner::show_icon() {
   const int size = Theme::lines(1.25);
-  const QIcon icon = theme_.icon(problem_ ? QStringLiteral("warning") : QStringLiteral("info"));
+  const QIcon icon = theme_.icon(tone_ == Tone::note ? QStringLiteral("info") : QStringLiteral("warning"));
   icon_->setPixmap(icon.pixmap({size, size}, devicePixelRatioF()));
 }
 

@@ -70,7 +70,8 @@ QSize NoteLine::minimumSizeHint() const {
 
 void NoteLine::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
-  const int begin = std::clamp(width() - fontMetrics().horizontalAdvance(text()), 0, begin_);
+  // Below its field where it fits there, else with all the room that there is.
+  const int begin = fontMetrics().horizontalAdvance(text()) > width() - begin_ ? 0 : begin_;
   const QRect room = rect().adjusted(begin, 0, 0, 0);
   style()->drawItemText(&painter, room, Qt::AlignLeft | Qt::AlignVCenter, palette(), isEnabled(),
                         fitted_text(text(), fontMetrics(), room.width(), Qt::ElideRight), foregroundRole());

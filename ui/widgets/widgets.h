@@ -191,11 +191,13 @@ public:
   Banner(const Theme& theme, QWidget* parent);
   /// `action` is the text of a button; empty: none.
   void show_problem(const QString& text, const QString& action = {});
+  /// Something that may become a problem if nothing is done.
+  void show_warning(const QString& text);
   void show_note(const QString& text, const QString& action = {});
   QString text() const; ///< empty if hidden
   /// Hides it; emits dismissed() if it was visible.
   void dismiss();
-  /// Hides a note; a problem stays.
+  /// Hides a note; a problem or a warning stays.
   void dismiss_note();
 
 Q_SIGNALS:
@@ -206,12 +208,14 @@ protected:
   bool eventFilter(QObject* watched, QEvent* event) override; // of the parent
 
 private:
-  void show_text(const QString& text, const QString& action, bool problem);
+  enum class Tone { note, warning, problem };
+
+  void show_text(const QString& text, const QString& action, Tone tone);
   void show_icon();
   void place();
 
   const Theme& theme_;
-  bool problem_ = false;
+  Tone tone_ = Tone::note;
   QString full_text_;
   QLabel* icon_;
   QLabel* text_;

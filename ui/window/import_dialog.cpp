@@ -95,10 +95,10 @@ QString import_note(const exchange::ImportResult& result) {
     parts.append(imported == 1 ? ImportDialog::tr("Imported 1 run")
                                : ImportDialog::tr("Imported %1 runs").arg(imported));
   if (grown > 0)
-    parts.append(grown == 1 ? ImportDialog::tr("1 has grown") : ImportDialog::tr("%1 have grown").arg(grown));
+    parts.append(grown == 1 ? ImportDialog::tr("1 extended") : ImportDialog::tr("%1 extended").arg(grown));
   if (known > 0)
-    parts.append(known == 1 ? ImportDialog::tr("1 was there already")
-                            : ImportDialog::tr("%1 were there already").arg(known));
+    parts.append(known == 1 ? ImportDialog::tr("1 already imported")
+                            : ImportDialog::tr("%1 already imported").arg(known));
   return parts.join(QStringLiteral(", ")) + u'.';
 }
 
@@ -137,13 +137,12 @@ void ImportDialog::make_body() {
   errors_->setWordWrap(true);
   errors_->hide();
   layout->addWidget(errors_);
-  columns_title_ = dimmed_label(tr("Columns of the table, and the series that each becomes. One must count the steps; "
-                                   "a column without a name is left out."),
-                                this);
+  columns_title_ = dimmed_label(
+      tr("Choose a series for each column. One column must be the step; leave a name empty to skip its column."), this);
   columns_title_->setWordWrap(true);
   columns_title_->hide();
   layout->addWidget(columns_title_);
-  columns_ = make_table({tr("Column"), tr("Becomes")}, tr("Columns"), this);
+  columns_ = make_table({tr("Column"), tr("Series")}, tr("Columns"), this);
   columns_->setColumnWidth(0, Theme::lines(18));
   columns_->horizontalHeader()->setStretchLastSection(true);
   columns_->setSelectionMode(QAbstractItemView::NoSelection);
@@ -154,6 +153,9 @@ void ImportDialog::make_body() {
   progress_ = new QProgressBar(this);
   progress_->setTextVisible(false);
   progress_->setMaximumWidth(Theme::lines(10));
+  QSizePolicy stays = progress_->sizePolicy();
+  stays.setRetainSizeWhenHidden(true); // or all else would move
+  progress_->setSizePolicy(stays);
   state_ = dimmed_label({}, this);
   state_->setObjectName(QStringLiteral("import-state"));
   auto* buttons = new QDialogButtonBox(this);
@@ -204,14 +206,15 @@ void ImportDialog::take(RunImports::Files files) {
     show_columns();
 }
 
+/// In the rows that there are, so that what the user looks at stays in its place.
 void ImportDialog::show_runs() {
-  runs_->setRowCount(0);
+  const int count = static_cast<int>(std::min<std::size_t>(runs_in(*files_), most_rows));
+  runs_->setRowCount(count);
+  int row = -1;
   for (const ImportFile& file : *files_) {
     for (const store::CompleteRun& run : file.runs.runs) {
-      const int row = runs_->rowCount();
-      if (row == most_rows)
+      if (++row == count)
         return;
-      runs_->insertRow(row);
       runs_->setItem(row, 0, item(QString::fromStdString(run.name)));
       runs_->setItem(row, 1, item(file.format));
       runs_->setItem(row, 2, item(format_count(run.outcome.steps), true));

@@ -35,7 +35,8 @@ QString file_of(const std::filesystem::path& path) {
 
 MainWindow::MainWindow(Theme& theme, Workbench& workbench, Settings settings, QList<Page*> pages)
     : theme_(theme), workbench_(workbench), settings_(std::move(settings)), pages_(std::move(pages)),
-      undo_(new QUndoGroup(this)), places_(new QActionGroup(this)), modes_(new QActionGroup(this)) {
+      undo_(new QUndoGroup(this)), places_(new QActionGroup(this)), modes_(new QActionGroup(this)),
+      care_(new DatabaseCare(workbench.run_database().database(), this)) {
   setObjectName(QStringLiteral("main_window"));
   show_title();
   setWindowIcon(QIcon(QStringLiteral(":/batchscope/icons/batchscope.svg")));
@@ -75,7 +76,9 @@ void MainWindow::make_body() {
   columns->addWidget(rail_);
   columns->addLayout(rows, 1);
   setCentralWidget(body);
-  setStatusBar(new StatusLine(workbench_, this));
+  auto* line = new StatusLine(workbench_, this);
+  connect(line, &StatusLine::not_storing, this, &MainWindow::show_not_storing);
+  setStatusBar(line);
 }
 
 void MainWindow::make_places() {
@@ -111,19 +114,20 @@ QWidget* MainWindow::make_corner() {
 
 void MainWindow::watch_workbench() {
   connect(&workbench_, &Workbench::page_wanted, this, &MainWindow::show_page);
+  connect(&workbench_, &Workbench::next_page, this, [this](const QString& before, const QString& page) {
+    if (shown_page() == before)
+      show_page(page);
+  });
+  connect(&workbench_, &Workbench::import_wanted, this, [this] { choose_import(false); });
   connect(&workbench_, &Workbench::problem, this, &MainWindow::show_problem);
   connect(&workbench_, &Workbench::note, this, [this](const QString& text) {
     run_database_problem_ = false;
     banner_->show_note(text);
   });
-  connect(&workbench_.run_database(), &RunDatabase::problem, this, [this](const QString& text) {
-    if (!text.isEmpty()) {
-      banner_->show_problem(text, tr("Open another database…"));
-      run_database_problem_ = true;
-    } else if (std::exchange(run_database_problem_, false)) {
-      banner_->dismiss();
-    }
-  });
+  connect(&workbench_.run_database(), &RunDatabase::problem, this,
+          [this](const QString& text) { show_database_problem(text, false); });
+  connect(&workbench_.run_database(), &RunDatabase::damaged, this,
+          [this](const QString& text) { show_database_problem(text, true); });
   for (Page* each : std::as_const(pages_)) {
     QUndoStack* done = each->undo_stack(); // pages may share a stack
     if (done == nullptr)
@@ -133,7 +137,11 @@ void MainWindow::watch_workbench() {
     connect(done, &QUndoStack::indexChanged, banner_, &Banner::dismiss_note, Qt::UniqueConnection);
   }
   connect(&workbench_.run_database(), &RunDatabase::read_only_changed, this, &MainWindow::show_title);
-  connect(banner_, &Banner::action_chosen, this, &MainWindow::choose_database);
+  connect(banner_, &Banner::action_chosen, this, [this] {
+    if (on_banner_)
+      on_banner_();
+  });
+  connect(care_, &DatabaseCare::idle_now, this, &MainWindow::close_when_idle);
   connect(&workbench_.job_queue(), &JobQueue::idle_now, this, &MainWindow::close_when_idle, Qt::QueuedConnection);
   connect(&workbench_.run_database(), &RunDatabase::exports_changed, this, &MainWindow::close_when_idle,
           Qt::QueuedConnection);
@@ -144,6 +152,18 @@ void MainWindow::show_title() {
   const QString name = QFileInfo(file_of(workbench_.run_database().database())).fileName();
   const bool read_only = !workbench_.run_database().read_only().isEmpty();
   setWindowTitle((read_only ? tr("%1 (read-only) – BatchScope") : tr("%1 – BatchScope")).arg(name));
+}
+
+/// A full disk, for example. What was measured waits in memory, and is stored as soon as that is possible.
+void MainWindow::show_not_storing(const QString& why) {
+  const QString text = tr("Not saved yet, tried again every few seconds: %1").arg(why);
+  if (!why.isEmpty()) {
+    run_database_problem_ = false;
+    banner_->show_warning(text);
+    not_storing_ = text;
+  } else if (const QString said = std::exchange(not_storing_, {}); !said.isEmpty() && banner_->text() == said) {
+    banner_->dismiss(); // unless it says something else by now
+  }
 }
 
 void MainWindow::show_problem(const QString& text) {

@@ -5,6 +5,9 @@
 #include <QPointer>
 #include <QTimer>
 
+#include <functional>
+
+#include "ui/database/database_care.h"
 #include "ui/threads/ui_queue.h"
 #include "ui/threads/worker_thread.h"
 #include "ui/window/settings.h"
@@ -61,14 +64,24 @@ private:
   void make_edit_menu();
   void make_view_menu();
   void make_help_menu();
-  void fill_recent_menu();
   void fill_run_menu();
   QAction* command(const QString& text, const QString& icon, const QKeySequence& keys, const QString& tip);
   void open_palette();
   void open_keys();
   QList<KeyGroup> key_groups() const;
+  // The database as a file, main_window_database.cpp.
+  void make_database_commands(QMenu& menu);
   void choose_database();
+  void choose_new_database();
+  void fill_recent_menu();
   void open_database(const QString& file);
+  void open_checked(const QString& file);
+  void choose_backup();
+  void choose_merge();
+  void choose_repaired_copy();
+  void ask_to_purge();
+  void say(const QString& said, const QString& problem);
+  void show_database_problem(const QString& text, bool damaged);
   // Import, main_window_import.cpp.
   void make_import_commands(QMenu& menu);
   void choose_import(bool folder);
@@ -95,6 +108,7 @@ private:
   void place_by_default();
   void show_problem(const QString& text);
   void show_title();
+  void show_not_storing(const QString& why);
 
   Theme& theme_;
   Workbench& workbench_;
@@ -123,8 +137,11 @@ private:
   bool keep_failed_ = false;          ///< reported once, until saving succeeds again
   bool keeping_ = false;              ///< a save is in progress
   bool run_database_problem_ = false; ///< the banner shows a problem of the database
+  QString not_storing_;               ///< what the banner says of it, unless it was dismissed
+  std::function<void()> on_banner_;   ///< what its button does
   bool closing_ = false;              ///< close when the engine is idle
   QString next_database_;
+  DatabaseCare* care_;
   UiQueue saved_;
   WorkerThread writer_; ///< saves settings; last member: its destructor waits
 };

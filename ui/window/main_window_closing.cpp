@@ -28,7 +28,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 }
 
 bool MainWindow::may_close_now() const {
-  return workbench_.job_queue().idle() && workbench_.run_database().exports().isEmpty();
+  return workbench_.job_queue().idle() && workbench_.run_database().exports().isEmpty() && care_->idle();
 }
 
 bool MainWindow::may_close_at_once() const {
@@ -78,7 +78,9 @@ void MainWindow::close_without_asking() {
   stack_->setEnabled(false);
   for (QAction* action : all_actions())
     action->setEnabled(false);
-  if (workbench_.job_queue().idle())
+  if (!care_->idle())
+    banner_->show_note(tr("The window closes when the database is copied or merged."));
+  else if (workbench_.job_queue().idle())
     banner_->show_note(tr("Exporting. The window closes when the file is written. To stop the export, choose Cancel "
                           "export at the bottom of the window."));
   else

@@ -1,7 +1,5 @@
 // The menus of the window and their commands.
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 
 #include <QActionGroup>
 #include <QCoreApplication>
@@ -20,12 +18,6 @@
 #include "ui/window/main_window.h"
 
 namespace batchscope::ui {
-
-namespace {
-
-constexpr qsizetype most_recent = 8;
-
-} // namespace
 
 QAction* MainWindow::command(const QString& text, const QString& icon, const QKeySequence& keys, const QString& tip) {
   auto* action = new QAction(text, this);
@@ -58,12 +50,7 @@ void MainWindow::make_menus() {
 
 void MainWindow::make_file_menu() {
   QMenu* menu = menuBar()->addMenu(tr("&File"));
-  QAction* open = command(tr("&Open database…"), "open", QKeySequence(QStringLiteral("Ctrl+Shift+O")),
-                          tr("Open another run database or create a new one"));
-  connect(open, &QAction::triggered, this, &MainWindow::choose_database);
-  menu->addAction(open);
-  recent_menu_ = menu->addMenu(tr("Open &recent"));
-  connect(recent_menu_, &QMenu::aboutToShow, this, &MainWindow::fill_recent_menu);
+  make_database_commands(*menu);
   menu->addSeparator();
   make_import_commands(*menu);
   QAction* export_action = command(tr("&Export runs…"), "export", QKeySequence(QStringLiteral("Ctrl+Shift+E")),
@@ -112,10 +99,10 @@ void MainWindow::make_view_menu() {
   QMenu* menu = menuBar()->addMenu(tr("&View"));
   menu->addActions(places_->actions());
   menu->addSeparator();
-  QMenu* mode_menu = menu->addMenu(tr("&Colours"));
-  const QList<std::pair<QString, Theme::Mode>> modes{{tr("&System colours"), Theme::Mode::system},
-                                                     {tr("&Light colours"), Theme::Mode::light},
-                                                     {tr("&Dark colours"), Theme::Mode::dark}};
+  QMenu* mode_menu = menu->addMenu(tr("&Theme"));
+  const QList<std::pair<QString, Theme::Mode>> modes{{tr("&System theme"), Theme::Mode::system},
+                                                     {tr("&Light theme"), Theme::Mode::light},
+                                                     {tr("&Dark theme"), Theme::Mode::dark}};
   for (const auto& [text, mode] : modes) {
     auto* action = new QAction(text, modes_);
     action->setCheckable(true);
@@ -183,38 +170,6 @@ QList<KeyGroup> MainWindow::key_groups() const {
     groups.append(own);
   }
   return groups + places;
-}
-
-void MainWindow::fill_recent_menu() {
-  recent_menu_->clear();
-  for (const QString& file : std::as_const(recent_)) {
-    if (file != recent_.first())
-      recent_menu_->addAction(file, this, [this, file] { open_database(file); });
-  }
-  if (recent_menu_->isEmpty())
-    recent_menu_->addAction(tr("No other recent database"))->setEnabled(false);
-}
-
-void MainWindow::choose_database() {
-  QFileDialog* dialog =
-      open_file_dialog(this, tr("Open a run database"), {tr("Run databases (*.db *.sqlite)"), tr("All files (*)")});
-  dialog->setDirectory(QFileInfo(recent_.value(0)).path());
-  dialog->setFileMode(QFileDialog::AnyFile); // a new name creates a database
-  dialog->setDefaultSuffix(QStringLiteral("db"));
-  connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::open_database);
-  dialog->open();
-}
-
-void MainWindow::open_database(const QString& file) {
-  std::error_code none_yet; // a new name cannot be another name of the open database
-  if (file == recent_.value(0) ||
-      std::filesystem::equivalent(file.toStdString(), recent_.value(0).toStdString(), none_yet))
-    return;
-  next_database_ = file;
-  recent_.removeAll(file);
-  recent_.insert(1, file);
-  recent_ = recent_.first(qMin(recent_.size(), most_recent));
-  close();
 }
 
 void MainWindow::choose_export() {

@@ -1,5 +1,7 @@
 #include "ui/window/status_line.h"
 
+#include <utility>
+
 #include <QLabel>
 
 #include "core/base/error.h"
@@ -91,6 +93,8 @@ void StatusLine::refresh() {
                                   format_count(static_cast<std::int64_t>(load.waiting)));
   const QString error = QString::fromStdString(load.error);
   stored_->setToolTip(error.isEmpty() ? counts : tr("%1\n%2").arg(counts, error));
+  if (std::exchange(trouble_, error) != error)
+    Q_EMIT not_storing(error);
 }
 
 QString StatusLine::device_text() const {

@@ -18,6 +18,10 @@ class StatusLine : public QStatusBar {
 public:
   explicit StatusLine(Workbench& workbench, QWidget* parent = nullptr);
 
+Q_SIGNALS:
+  /// Why what is measured cannot be stored at present; empty once it can.
+  void not_storing(const QString& why);
+
 protected:
   void showEvent(QShowEvent* event) override;
   void hideEvent(QHideEvent* event) override;
@@ -33,6 +37,7 @@ private:
   QLabel* threads_;
   QLabel* stored_;
   Pill* read_only_;
+  QString trouble_;
   QTimer timer_; ///< polls values that have no signals
 };
 

@@ -120,7 +120,11 @@ Job* Workbench::start_search(const FindRequest& request) {
 
 Job* Workbench::start_demo() {
   Job* job = job_queue_->demo();
-  Q_EMIT page_wanted("live");
+  // There its search is seen from the first second on; then its runs, unless the user has gone elsewhere.
+  Q_EMIT page_wanted("find");
+  connect(
+      job, &Job::run_started, this, [this] { Q_EMIT next_page("find", "live"); },
+      static_cast<Qt::ConnectionType>(Qt::AutoConnection | Qt::SingleShotConnection));
   return job;
 }
 

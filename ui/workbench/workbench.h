@@ -65,6 +65,10 @@ Q_SIGNALS:
   void selection_wanted(const QList<qint64>& runs);
   /// A page is requested, by its key: `runs`, `new-run`, `find`, `live`, `schedule`, `sweep`, `compare`, `advice`.
   void page_wanted(const QString& page);
+  /// `page` is wanted if `before` is still shown.
+  void next_page(const QString& before, const QString& page);
+  /// The user wants to choose what to import.
+  void import_wanted();
   void problem(const QString& text);
   void note(const QString& text);
 

@@ -14,6 +14,9 @@
 
 namespace batchscope::exchange::detail {
 
+/// The column that counts the steps by its name: step, global_step, iteration, iter...
+std::optional<std::size_t> step_column_in(const std::vector<std::string>& columns);
+
 /// The tables of a path: the file itself or, in a folder of Lightning's logs, `metrics.csv` of each version.
 std::vector<std::filesystem::path> tables_of(const std::filesystem::path& path);
 

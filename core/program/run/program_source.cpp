@@ -129,7 +129,7 @@ private:
   telemetry::RunOutcome follow(const ProgramFolder& folder, telemetry::Sink& sink, run::RunControl& control) override {
     const auto note = folder.note();
     if (!note)
-      throw input_error("its program has left nothing to take in");
+      throw input_error("its program has left nothing to recover");
     pid_ = note->pid;
     Link link(note->socket.parent_path());
     Process process = Process::left(ProgramFolder::group_of(*note, place_.uid));

@@ -74,13 +74,12 @@ bool LiveProgram::looks_too_large() {
 
 std::string LiveProgram::why_given_up() const {
   if (too_large_)
-    return fmt::format(
-        "took {} of this machine's memory, and was ended at {}: the GPU is pretended, what is made before "
-        "it is moved there is not",
-        format_bytes(*memory_->peak()), format_bytes(*host_limit_));
+    return fmt::format("took {} of this machine's memory and was ended at {}: only the GPU is pretended, tensors that "
+                       "are made on the CPU first take real memory",
+                       format_bytes(*memory_->peak()), format_bytes(*host_limit_));
   if (stands_still())
     return fmt::format("made no step in {:g} s (--probe-seconds)", patience_.count());
-  return fmt::format("made {} steps in {:g} s (--probe-seconds) without an answer to what it was asked", steps_,
+  return fmt::format("made {} steps in {:g} s (--probe-seconds) without answering a request", steps_,
                      patience_.count());
 }
 

@@ -106,7 +106,7 @@ void time_sizes(const OpenTrial& open, const run::Session::SearchOptions& option
     };
     search::time_sizes(result, time, options.on_timing, options.stop);
   }
-  result.automatic = result.recommended ? result.recommended : search::fastest(result.timings);
+  result.automatic = search::recommended_or_fastest(result);
   if (result.interrupted || !result.timings.empty())
     return;
   if (open.processes && open.processes->too_short())
@@ -153,9 +153,9 @@ search::SearchResult find_evaluation(LiveTrial& program, std::int64_t batch, con
   search::SearchResult result = search::run_search(*finder, trial, finder_options, on_probe, options.stop);
   search::add_reason(result, fmt::format("its batches were run after steps of {} examples", format_count(batch)));
   if (unseen > 0)
-    search::add_reason(result, fmt::format("{} of its examples were not looked at; one that is longer than the others "
-                                           "needs more memory",
-                                           format_count(unseen)));
+    search::add_reason(
+        result, fmt::format("{} of its examples were not inspected; a longer example among them needs more memory",
+                            format_count(unseen)));
   return result;
 }
 

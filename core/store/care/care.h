@@ -28,6 +28,10 @@ struct RepairReport {
 /// the disk is full. The file is then as it was.
 RepairReport repair(const std::filesystem::path& database);
 
+/// The same into a new file, for a database that stays as it is, also one that cannot be written; the report has no
+/// backup. Throws Error (input) also for a `target` that is there.
+RepairReport repair_copy(const std::filesystem::path& database, const std::filesystem::path& target);
+
 /// Result of merge(); runs by their numbers in the other database and in this one.
 struct MergeReport {
   std::vector<std::pair<std::int64_t, std::int64_t>> added;

@@ -46,15 +46,13 @@ void forget(const fs::path& backup) {
   fs::remove(detail::log_of(backup), none);
 }
 
-/// With the log, which may hold what the file does not have yet.
-fs::path keep_damaged(const fs::path& file) {
-  const fs::path backup = detail::free_name(file.string() + ".damaged");
+/// With the log, which may hold what the file does not have yet. Nothing is left of a copy that failed.
+void copy_damaged(const fs::path& file, const fs::path& backup) {
   try {
     fs::copy_file(file, backup);
     if (fs::exists(detail::log_of(file)) && fs::file_size(detail::log_of(file)) > 0)
       fs::copy_file(detail::log_of(file), detail::log_of(backup));
     detail::sync_to_disk(backup);
-    return backup;
   } catch (const fs::filesystem_error& error) {
     forget(backup);
     throw Error(Error::Kind::failed,
@@ -143,7 +141,8 @@ RepairReport repair(const fs::path& file) {
   return detail::guarded(file, [&] {
     RepairReport report;
     std::optional<SQLite::Database> old = open_damaged(file);
-    report.backup = keep_damaged(file);
+    report.backup = detail::free_name(file.string() + ".damaged");
+    copy_damaged(file, report.backup);
     const fs::path unfinished = detail::free_name(file.string() + ".repairing");
     const Unfinished remover(unfinished);
     try {
@@ -166,6 +165,31 @@ RepairReport repair(const fs::path& file) {
     take_stock(file, report);
     return report;
   });
+}
+
+RepairReport repair_copy(const fs::path& file, const fs::path& target) {
+  if (!fs::is_regular_file(file))
+    throw input_error(file.string() + ": no such run database");
+  if (fs::exists(fs::symlink_status(target)))
+    throw input_error(target.string() + ": is there already; choose a new name");
+  detail::replace_system_calls();
+  detail::guarded(file, [&] {
+    // Locked, so that no program writes meanwhile; one that can only be read is written by none.
+    std::optional<SQLite::Database> old = why_read_only(file).empty() ? open_damaged(file) : std::nullopt;
+    copy_damaged(file, target);
+    if (old)
+      detail::close_without_checkpoint(*old);
+  });
+  try {
+    fs::permissions(target, fs::perms::owner_write, fs::perm_options::add);
+    RepairReport report = repair(target);
+    forget(report.backup);
+    report.backup.clear();
+    return report;
+  } catch (const std::exception&) {
+    const Unfinished remover(target);
+    throw;
+  }
 }
 
 } // namespace batchscope::store

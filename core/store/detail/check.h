@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,8 @@ namespace batchscope::store::detail {
 /// against its checksums, every stored point against its checksum and every series against its summary.
 std::vector<std::string> check(SQLite::Database& database);
 
-/// SQLite's quick check; empty if it finds nothing.
-std::vector<std::string> check_quickly(SQLite::Database& database);
+/// SQLite's quick check; empty if it finds nothing, or is ended by `stop` (empty: never), which another thread asks.
+std::vector<std::string> check_quickly(SQLite::Database& database, const std::function<bool()>& stop = {});
 
 /// All runs, those marked as deleted included, with the number of points of all their series.
 std::vector<Ledger::Run> stored_runs(SQLite::Database& database);

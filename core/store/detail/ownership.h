@@ -15,8 +15,6 @@ namespace batchscope::store::detail {
 /// Rows of processes that have ended are traces of an unclean exit: then the database is checked (throws Error (failed)
 /// if it is damaged), and the runs of these processes are marked `interrupted`.
 std::int64_t enter_process(SQLite::Database& database, const std::filesystem::path& file, const OpenStore& store);
-/// Whether a process that wrote to the database ended without closing it.
-bool closed_abruptly(SQLite::Database& database);
 void leave_process(SQLite::Database& database, std::int64_t id);
 
 /// Reads host, boot, pid and started of a row of that table from the columns `first` and following.

@@ -1,5 +1,6 @@
 #include "core/store/file/detail/database.h"
 
+#include <fmt/format.h>
 #include <sqlite3.h>
 
 namespace batchscope::store::detail {
@@ -41,8 +42,10 @@ Error translated(const SQLite::Exception& exception, const std::filesystem::path
   case SQLITE_NOTADB:
     return input_error(name + "not a BatchScope database; use another file");
   case SQLITE_CORRUPT:
-    return {Error::Kind::failed,
-            name + "damaged; `batchscope-cli check` shows where; `check --repair` saves what is whole"};
+    return {
+        Error::Kind::failed,
+        fmt::format("{0}: damaged; `batchscope-cli --db {0} check` shows where; with --repair it saves what is whole",
+                    file.string())};
   case SQLITE_IOERR:
     return {Error::Kind::failed,
             name + (refuses_writing(exception) ? "writing to the disk failed: quota exceeded, file too large or a disk "

@@ -20,13 +20,14 @@ inline constexpr std::array<Named<OutOfMemory::Outcome>, 4> oom_outcomes = {
      {OutOfMemory::Outcome::smaller, "smaller"},
      {OutOfMemory::Outcome::retried, "retried"},
      {OutOfMemory::Outcome::not_survived, "not-survived"}}};
-inline constexpr std::array<Named<OutOfMemory::Cause>, 13> oom_causes = {
+inline constexpr std::array<Named<OutOfMemory::Cause>, 14> oom_causes = {
     {{OutOfMemory::Cause::none, ""},
      {OutOfMemory::Cause::unknown, "unknown"},
      {OutOfMemory::Cause::growing_back, "growing-back"},
      {OutOfMemory::Cause::first_batch, "first-batch"},
      {OutOfMemory::Cause::schedule, "schedule"},
      {OutOfMemory::Cause::longer_example, "longer-example"},
+     {OutOfMemory::Cause::lowered_budget, "lowered-budget"},
      {OutOfMemory::Cause::growth, "growth"},
      {OutOfMemory::Cause::fragmentation, "fragmentation"},
      {OutOfMemory::Cause::other_process, "other-process"},

@@ -169,7 +169,7 @@ class Budget:
         if self.counts_libraries:
             what = "another allocator than glibc's is loaded, which does not give memory back"
             return Reason("other-allocator", what)
-        return Reason("not-limited", "memory was taken in a way that a limit of the process's data does not reach")
+        return Reason("not-limited", "memory was allocated in a way that the process's data limit does not cover")
 
     def pause(self) -> int | None:
         """Lifts the limit until resume() or make_room_again(); returns the bytes that count for it now, if it is one of

@@ -510,4 +510,4 @@ class Feeds:
         return not present.has_begun() or any(feed.loader is present and feed.trains for feed in self._known.values())
 
 
-_TWO_PASSES = Reason("two-passes", "two passes over its DataLoader are gone through at once")
+_TWO_PASSES = Reason("two-passes", "two passes over its DataLoader run at the same time")

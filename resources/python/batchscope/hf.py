@@ -592,7 +592,10 @@ def _why_watched(run: Run, trainer: Any) -> Reason | None:
     if reason is None and trainer.args.world_size > 1:
         return _why_not_ranks_of(trainer) or run._join_ranks()
     if reason is None and run._world > 1:
-        what = f"{run._world} processes train each for itself (on the CPU, a Trainer needs use_cpu for more)"
+        what = (
+            f"{run._world} processes train independently of each other "
+            "(on the CPU, a Trainer needs use_cpu for more)"
+        )
         return Reason("world-not-joined", what, {"processes": run._world})
     return reason
 

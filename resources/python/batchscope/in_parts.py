@@ -327,7 +327,7 @@ class Parts:
         if not all(id(leaf) in ours for leaf in graph.leaves):
             raise unknown_loop("gradients of tensors that its optimizer does not have")
         if not self._found.matches(weight) or graph.signature not in self._found.signatures:
-            raise Refused("unchecked-rows", "it cannot be seen whether its examples are independent", _OTHER_GRAPH)
+            raise Refused("unchecked-rows", "cannot determine whether its examples are independent", _OTHER_GRAPH)
         if hasattr(weight.value, "to"):
             exact = loss.dtype if str(loss.dtype) == "torch.float64" else torch.float32
             weight.value = weight.value.to(exact)
@@ -516,8 +516,8 @@ class Parts:
         return self.clip(call)
 
 
-_OTHER_GRAPH = "its graph is not one of those that were watched"
-_DROPPED = "gradients of some parts of a batch were dropped, as the rest of it could not be trained on with them"
+_OTHER_GRAPH = "its graph differs from those observed before"
+_DROPPED = "gradients of some parts of a batch were dropped, because the rest of the batch could not be added to them"
 
 
 def _bound(optimizer: Any, stock: Any, function: Callable[..., Any]) -> Any:

@@ -454,8 +454,8 @@ def _optimizers() -> list[Any]:
     return [item for item in gc.get_objects() if issubclass(type(item), torch.optim.Optimizer)]
 
 
-_NO_LOADER = Reason("no-loader", "its steps take their examples from no DataLoader of torch")
-_OTHER_THREAD = Reason("other-thread", "its batches are fetched by another thread than the one that trains")
+_NO_LOADER = Reason("no-loader", "its steps do not take their examples from a torch DataLoader")
+_OTHER_THREAD = Reason("other-thread", "its batches are fetched in a different thread from the training")
 
 
 def _divisor_of(loss: Any) -> int:

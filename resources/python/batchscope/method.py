@@ -211,7 +211,7 @@ def _is_engine(model: Any) -> bool:
 def why_never_split(model: Any) -> Reason | None:
     """Why no step of this model is run in pieces or again: its passes are exchanges; one that fails is half done."""
     if _is_engine(model):
-        return Reason("deepspeed", "DeepSpeed makes the steps")
+        return Reason("deepspeed", "DeepSpeed performs the steps")
     fsdp = sys.modules.get("torch.distributed.fsdp")
     kinds = tuple(getattr(fsdp, name) for name in ("FullyShardedDataParallel", "FSDPModule") if hasattr(fsdp, name))
     if any(isinstance(module, kinds) for module in model.modules()):

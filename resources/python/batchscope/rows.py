@@ -37,7 +37,7 @@ _SWEEP = 64  # operations, after which shadows of freed memory are freed
 
 
 def unchecked(what: str) -> Refused:
-    return Refused("unchecked-rows", "it cannot be seen whether its examples are independent", what)
+    return Refused("unchecked-rows", "cannot determine whether its examples are independent", what)
 
 
 @dataclass
@@ -396,7 +396,7 @@ class Rows:
         memory = self._found(loss)
         number = None if memory is None else memory.number
         if number is None:
-            raise unchecked("the loss is not seen to depend on the batch")
+            raise unchecked("no dependence of the loss on the batch was found")
         if number.why == "interact":
             raise Refused("examples-interact", "the loss depends on the whole batch")
         if number.why or not number.changes:

@@ -885,7 +885,7 @@ class Run:
         batches = [size for size in message.get("batches") or [] if integer(size, 1)]
         try:
             if self._estimator is None:
-                raise ValueError("only a Trainer that is attached to can be estimated")
+                raise ValueError("memory can be estimated only for a Trainer that BatchScope is attached to")
             answer["curve"] = self._estimator(batches)
         except Exception as error:  # whatever the model does on tensors without data
             answer["error"] = f"{type(error).__name__}: {error}"[:500]

@@ -21,7 +21,7 @@ _MOST_STEPS = 24  # until it is given up
 
 
 def unknown_loop(what: str) -> Refused:
-    return Refused("unknown-loop", "it is no loop of one batch, one backward pass and one update a step", what)
+    return Refused("unknown-loop", "the loop does not have one batch, one backward pass and one update per step", what)
 
 
 def own_accumulation() -> Refused:

@@ -41,7 +41,7 @@ class Refused(Exception):
 
 
 def unknown_loss(what: str) -> Refused:
-    return Refused("unknown-loss", "its loss is no mean or sum whose weight is known", what)
+    return Refused("unknown-loss", "its loss is not a mean or sum with known weights", what)
 
 
 @dataclass

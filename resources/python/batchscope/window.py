@@ -44,7 +44,7 @@ class Window:
         if self._examples is None:
             raise TypeError(
                 "batchscope: this weight needs the examples, which are kept only if the first step uses them; "
-                "say run.loader(..., examples=True)"
+                "pass examples=True to run.loader()"
             )
 
     @property

@@ -115,7 +115,7 @@ void TestAdvise::trainedWrong() {
     const QJsonObject finding = each.toObject();
     QVERIFY(finding["value"].isDouble() && !finding["mend"].toString().isEmpty());
   }
-  QVERIFY(program.run({"advise", "1"}).out.contains("mend: "));
+  QVERIFY(program.run({"advise", "1"}).out.contains("fix: "));
 }
 
 /// The same learning rate with 16 and 400 examples a step, one epoch each.

@@ -78,7 +78,7 @@ private Q_SLOTS:
     const Outcome killed = runs.python("import os; os.kill(os.getpid(), 9)");
     QCOMPARE(killed.status, 1);
     QCOMPARE(program_of(killed)["signal"].toInt(), 9);
-    QCOMPARE(killed.json()["reason"].toString(), QString("killed (SIGKILL), by whom is not known"));
+    QCOMPARE(killed.json()["reason"].toString(), QString("killed (SIGKILL) by an unknown process"));
   }
 
   /// That the time is over is the end that was asked for, whatever it takes to end the program.

@@ -131,12 +131,12 @@ void TestAnswer::oneSeedIsOneRepeat() {
   const Answer answer = compare::answer(runs, {});
   QCOMPARE(QString::fromStdString(answer.text).section(". ", 0, 0), QString("Batch size 64: the best validation "
                                                                             "accuracy, 97.00 %"));
-  QVERIFY2(answer.text.find("One seed of each: the spread between seeds is not known") != std::string::npos,
+  QVERIFY2(answer.text.find("Only one seed each, so the spread between seeds is unknown") != std::string::npos,
            answer.text.c_str());
   QVERIFY(!answer.certain);
   QVERIFY2(text_of(runs, "throughput").contains("1,000 examples/s ± 127 over 2 runs"),
            qPrintable(text_of(runs, "throughput")));
-  QVERIFY2(text_of(runs, "throughput").contains("With two runs of each only large differences are significant"),
+  QVERIFY2(text_of(runs, "throughput").contains("With two runs of each, only large differences are significant"),
            qPrintable(text_of(runs, "throughput")));
 }
 
@@ -155,14 +155,14 @@ void TestAnswer::smallerWinsWhatCannotBeToldApart() {
   QVERIFY(!answer.certain);
   QVERIFY2(QString::fromStdString(answer.text)
                .startsWith("Batch size 32: validation accuracy 98.2 % ± 0.5 over 3 seeds, the smallest batch size that "
-                           "is within the spread of repeats of the best, batch size 64 (98.2 % ± 0.4 over 3 seeds)."),
+                           "shows no clear difference from the best, batch size 64 (98.2 % ± 0.4 over 3 seeds)."),
            answer.text.c_str());
 }
 
 void TestAnswer::oneRunOfEachSaysSo() {
   const auto runs = runs_with({{16, 1, 0.95}, {32, 1, 0.97}, {64, 1, 0.96}});
-  QCOMPARE(text_of(runs), QString("Batch size 32: the best validation accuracy, 97.00 %. One run of each: the spread "
-                                  "between seeds is not known."));
+  QCOMPARE(text_of(runs), QString("Batch size 32: the best validation accuracy, 97.00 %. Only one run each, so "
+                                  "the spread between seeds is unknown."));
   QVERIFY(!answer(runs, {}).certain);
 }
 
@@ -223,7 +223,8 @@ void TestAnswer::whatIsMissingIsSaid() {
   runs.runs[0].row.workers = 2;
   QVERIFY2(text_of(runs).contains("Larger batch sizes than 32 were not tried. Still open: 1 run."),
            qPrintable(text_of(runs)));
-  QVERIFY(text_of(runs, "throughput").contains("1 run trained beside others, so their times are not comparable."));
+  QVERIFY(text_of(runs, "throughput")
+              .contains("1 run trained at the same time as others, so their times are not comparable."));
   auto others = runs.runs;
   others[0].spec["data"] = "csv:other.csv,target=y";
   others[1].spec["data"] = others[2].spec["data"] = "demo";

@@ -477,13 +477,13 @@ void TestImport::equalNamesAreOtherRuns() {
 
 void TestImport::tablesWithOtherNames() {
   const Folder folder;
-  const auto file = written(folder, "other.csv", "iteration,f1,comment\n2,0.5,late\n1,0.25,\"a, b\"\n2,0.75,again\n");
-  QVERIFY2(refusal(file).contains("no column counts the steps") && refusal(file).contains("iteration"),
+  const auto file = written(folder, "other.csv", "tick,f1,comment\n2,0.5,late\n1,0.25,\"a, b\"\n2,0.75,again\n");
+  QVERIFY2(refusal(file).contains("no column counts the steps") && refusal(file).contains("tick"),
            refusal(file).constData());
   const auto of_two_lines = refusal(written(folder, "lines.csv", "\"a\nb\",c\n1,2\n"));
   QVERIFY2(of_two_lines.contains("a b, c") && !of_two_lines.contains('\n'), of_two_lines.constData());
   ImportOptions options;
-  options.names = {{"iteration", "step"}, {"f1", "validation_accuracy"}};
+  options.names = {{"tick", "step"}, {"f1", "validation_accuracy"}};
   import_into(folder, file, options);
   const auto points = store::RunReader(folder.file()).series(1, "validation_accuracy");
   QCOMPARE(points.size(), std::size_t{2}); // in order, the last of two at one step
@@ -545,6 +545,13 @@ void TestImport::tablesOfEpochs() {
   // A column of steps goes before it.
   const ImportedRuns both = read_runs_of(written(folder, "b.csv", "epoch,step,loss\n0,10,4\n1,20,3\n"));
   QCOMPARE(points_of(both.runs.at(0), "loss").back().step, std::int64_t{20});
+  for (const char* name : {"iter", "iteration", "global_step"}) {
+    const auto counted =
+        read_runs_of(written(folder, "i.csv", std::string("epoch,loss,") + name + "\n0,4,10\n1,3,20\n"));
+    QCOMPARE(points_of(counted.runs.at(0), "loss").back().step, std::int64_t{20});
+    QCOMPARE(points_of(counted.runs.at(0), "epoch").size(), std::size_t{2});
+    QVERIFY(points_of(counted.runs.at(0), name).empty());
+  }
   QVERIFY(refusal(written(folder, "c.csv", "epoch,loss\n0.5,3\n")).contains("line 2: the step is not a whole number"));
 }
 

@@ -311,7 +311,7 @@ private Q_SLOTS:
     row("formula:batch = 64", "position 7");
     row("formula:1 / 0", "inf");
     row("formula:1 / (step - 1)", "inf");
-    row("formula:0 / 0", "not a number");
+    row("formula:0 / 0", "gives no number");
     row("formula:0.5", "0.5");
     row("formula:0 - batch", "-16");
     row("formula:\"text\"", "position");

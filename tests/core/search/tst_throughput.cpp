@@ -124,8 +124,9 @@ private Q_SLOTS:
     const std::vector<Timing> unclear = {timed(8, 300, 0.1), timed(32, 630, 0.2), timed(64, 640, 0)};
     QVERIFY(!knee(unclear));
     QCOMPARE(QString::fromStdString(doubt_about(unclear)),
-             "no size is recommended, because timings of one size vary 2.3-fold: 32 to 64 are alike; time again when "
-             "the machine is less busy");
+             "no size is recommended, because timings of one size vary 2.3-fold: no clear difference between 32 and "
+             "64; measure again "
+             "when the machine is less busy");
     const std::vector<Timing> busy = {timed(32, 640, 0.01, 0.5), timed(64, 650, 0, 0.4)};
     QCOMPARE(knee(busy), std::optional<std::int64_t>(32));
     QVERIFY(doubt_about(busy).starts_with("other work on this machine took up to 50 % of the time"));

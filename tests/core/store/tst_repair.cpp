@@ -1,3 +1,4 @@
+#include <fstream>
 #include <iterator>
 #include <random>
 
@@ -5,6 +6,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include "core/base/error.h"
 #include "core/store/care/care.h"
 #include "core/store/run_reader.h"
 #include "damaged_files.h"
@@ -28,6 +30,8 @@ class TestRepair : public QObject {
 
 private Q_SLOTS:
   void saves_what_is_whole();
+  void a_repaired_copy_leaves_the_file_as_it_is();
+  void damage_is_found_after_a_clean_end();
   void whatever_is_damaged_the_rest_is_saved();
   void the_ledger_says_what_is_missing();
   void a_damaged_schema_is_that_of_a_new_database_data();
@@ -66,6 +70,47 @@ void TestRepair::saves_what_is_whole() {
   change_behind(folder.file(), "UPDATE run SET note = '' WHERE id = 1");
   QCOMPARE(repair(folder.file()).backup, std::filesystem::path(folder.file().string() + ".damaged-2"));
   QVERIFY(bytes_in(report.backup) == damaged);
+}
+
+void TestRepair::a_repaired_copy_leaves_the_file_as_it_is() {
+  const Folder folder;
+  make_small_database(folder.file());
+  change_behind(folder.file(), "UPDATE run SET name = 'other' WHERE id = 1");
+  const std::string damaged = bytes_in(folder.file());
+  const std::filesystem::path copy = folder.file().string() + "-repaired";
+  const RepairReport report = repair_copy(folder.file(), copy);
+  QCOMPARE(report.lost, std::vector<std::string>{"run 1: name"});
+  QVERIFY(report.backup.empty());
+  QVERIFY(bytes_in(folder.file()) == damaged);
+  QCOMPARE(RunReader(copy).check(), std::vector<std::string>{});
+  QVERIFY(!std::filesystem::exists(copy.string() + ".damaged"));
+  const std::string there = bytes_in(copy);
+  QVERIFY_THROWS_EXCEPTION(Error, repair_copy(folder.file(), copy)); // nothing is ever replaced
+  QVERIFY(bytes_in(copy) == there);
+  const std::filesystem::path nowhere = folder.file().parent_path() / "none" / "copy.db";
+  QVERIFY_THROWS_EXCEPTION(Error, repair_copy(folder.file(), nowhere));
+  QVERIFY_THROWS_EXCEPTION(Error, repair_copy(folder.file().string() + "-missing", copy.string() + "-2"));
+}
+
+/// Also where no program was killed; a check that is not wanted any more ends at once.
+void TestRepair::damage_is_found_after_a_clean_end() {
+  const Folder folder;
+  make_small_database(folder.file());
+  QCOMPARE(RunReader(folder.file()).quick_check(), std::vector<std::string>{});
+  constexpr std::streamoff page = 4096;
+  std::streamoff root = 0;
+  {
+    SQLite::Database database(folder.file().string());
+    root = database.execAndGet("SELECT rootpage FROM sqlite_master WHERE name = 'event'").getInt64();
+  }
+  std::fstream file(folder.file(), std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp((root - 1) * page);
+  file.write(std::string(page, '\x5a').data(), page);
+  file.close();
+  const auto found = RunReader(folder.file()).quick_check();
+  QVERIFY(!found.empty());
+  QVERIFY2(found.front().starts_with("database: "), found.front().c_str());
+  QCOMPARE(RunReader(folder.file()).quick_check([] { return true; }), std::vector<std::string>{});
 }
 
 void TestRepair::whatever_is_damaged_the_rest_is_saved() {

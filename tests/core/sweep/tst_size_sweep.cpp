@@ -45,11 +45,11 @@ void TestSizeSweep::sizes_data() {
   QTest::addColumn<int>("largest");
   QTest::addColumn<int>("safe");
   QTest::addColumn<QString>("sizes");
-  QTest::newRow("206") << 206 << 165 << "8 16 32 64 165";
-  QTest::newRow("a power of two") << 150 << 128 << "8 16 32 64 128";
-  QTest::newRow("wide") << 5000 << 4096 << "32 128 512 2048 4096";
+  QTest::newRow("206") << 206 << 165 << "8 16 32 64 165 206";
+  QTest::newRow("a power of two") << 150 << 128 << "8 16 32 64 128 150";
+  QTest::newRow("wide") << 5000 << 4096 << "32 128 512 2048 4096 5000";
   QTest::newRow("no safe size") << 20 << 0 << "8 20";
-  QTest::newRow("small") << 12 << 9 << "1 2 4 9";
+  QTest::newRow("small") << 12 << 9 << "1 2 4 9 12";
   QTest::newRow("two") << 2 << 2 << "1 2";
   QTest::newRow("one") << 1 << 1 << "1";
 }
@@ -64,9 +64,16 @@ void TestSizeSweep::sizes() {
 void TestSizeSweep::sizesOfAnySearch() {
   QVERIFY(sizes_to_train({}).empty());
   for (std::int64_t safe = 1; safe < 3000; ++safe) {
-    const auto sizes = sizes_to_train(found(safe + 1, safe));
-    QVERIFY(!sizes.empty() && sizes.size() <= 5);
+    search::SearchResult result = found(safe + 1, safe);
+    auto sizes = sizes_to_train(result);
+    QCOMPARE(sizes.back(), safe + 1);
+    sizes.pop_back();
     QCOMPARE(sizes.back(), safe);
+    QVERIFY(sizes.size() <= 5);
+    result.recommended = std::max<std::int64_t>(safe / 2 + 1, 1);
+    const auto with_recommended = sizes_to_train(result);
+    QVERIFY(std::count(with_recommended.begin(), with_recommended.end(), *result.recommended) == 1);
+    QVERIFY(std::is_sorted(with_recommended.begin(), with_recommended.end()) && with_recommended.size() <= 7);
     for (std::size_t i = 1; i < sizes.size(); ++i)
       QVERIFY(sizes[i - 1] >= 1 && 3 * sizes[i - 1] <= 2 * sizes[i]);
   }
@@ -89,7 +96,7 @@ void TestSizeSweep::endsWithTheGoal() {
   QCOMPARE(*with("time:1min", true).length.epochs, std::int64_t{1});
   const SweepSpec sweep = size_sweep(spec, found(64, 51), 7, "target:97%", false);
   check(sweep);
-  QCOMPARE(combinations(sweep).size(), std::size_t{4 * 3}); // 8, 16, 32, 51
+  QCOMPARE(combinations(sweep).size(), std::size_t{5 * 3}); // 8, 16, 32, 51, 64
 }
 
 void TestSizeSweep::oneRateForAllSizes() {

@@ -52,13 +52,13 @@ inline std::vector<Sample> memory_samples() {
            .error = "RuntimeError: no memory",
            .rank = 1},
        "out of memory on rank 1 with a micro batch of 8: tried to allocate 1.0 kB; 552.0 MB in use by the whole "
-       "process, "
-       "libraries included; memory budget 210.0 MB; not split: the loss depends on the whole batch: it is no weighted "
-       "mean of its examples' losses (relative error 0.03); error: RuntimeError: no memory"},
+       "process, libraries included; memory budget 210.0 MB; not split: the loss depends on the whole batch: it is not "
+       "a weighted mean of its examples' losses (relative error 0.03); error: RuntimeError: no memory"},
       {Oom{.where = Oom::Where::outside, .cause = Oom::Cause::kernel},
        "out of memory; the program has ended; cause: the kernel's out-of-memory killer"},
       {Oom{.where = Oom::Where::update, .reason = because(Words::own_step)},
-       "out of memory (optimizer step); the program got the error: the error is inside optimizer.step(), which may "
+       "out of memory (optimizer step); the program received the error: the error is inside optimizer.step(), which "
+       "may "
        "have "
        "changed a part of the weights"},
       {BudgetChange{.before_bytes = 400'000'000,
@@ -81,14 +81,15 @@ inline std::vector<Sample> memory_samples() {
       {BudgetNotKept{.reason = because(Words::evaluation), .limit_bytes = 1'000'000, .needed_bytes = 1'500'000},
        "memory budget of 1.0 MB not kept: the evaluation needs more; 1.5 MB needed"},
       {GrowingMemory{.bytes_per_step = 1'200'000, .since_step = 12, .bytes = 24'000'000},
-       "memory between steps grows by 1.2 MB a step since step 12, 24.0 MB so far: something keeps tensors"},
+       "memory between steps grows by 1.2 MB a step since step 12, 24.0 MB so far: tensors are being kept (possible "
+       "leak)"},
       {SplitLoss{
            .mean_over = "shifted labels", .relative_error = 1e-7, .pieces = 3, .batch_norm = true, .random = true},
-       "the loss of a split step is put together by numbers of labels after the first of each example; relative error "
+       "the loss of a split step is combined by numbers of labels after the first of each example; relative error "
        "measured on pieces of a step: 1e-07; 3 pieces; batch norm uses the statistics of a piece, so the result "
        "differs; "
        "random numbers of a piece differ from those of the whole"},
-      {SplitLoss{.mean_over = "moon phases"}, "the loss of a split step is put together by moon phases"},
+      {SplitLoss{.mean_over = "moon phases"}, "the loss of a split step is combined by moon phases"},
       {Retry{.attempted_batch = 8},
        "a micro batch of 8 ran out of memory while libraries compiled kernels or took buffers, and is tried again now "
        "that they have them"},
@@ -124,7 +125,7 @@ inline std::vector<Sample> schedule_samples() {
       {ScheduleProblem{.reason = because(Words::formula_not_a_batch, {{"value", -2.5}, {"step", 7}}), .batch = 8},
        "schedule error: the formula gives -2.5 at step 7; accepted: a batch size of at least 1"},
       {Differs{.planned_batch = 16, .planned_examples = 32, .batch = 8, .examples = 8},
-       "the step took 8 examples in batches of 8; planned were 32 in batches of 16"},
+       "the step took 8 examples in batches of 8; the plan was 32 in batches of 16"},
       {RateBySteps{}, "the program's own rate scheduler goes on counting steps"},
       {SchedulerFollows{.name = "OneCycleLR", .follows = "progress"}, "OneCycleLR advances by progress from now on"},
       {SchedulerFollows{.name = "OneCycleLR", .follows = "tokens"}, "OneCycleLR advances by tokens from now on"},
@@ -143,8 +144,8 @@ inline std::vector<Sample> run_samples() {
       {StatusChange{.status = StatusChange::Status::running}, "resumed"},
       {StatusChange{.status = StatusChange::Status::failed, .text = "no disk"}, "failed: no disk"},
       {CheckpointWritten{.bytes = 21'500, .copy_seconds = 0.001, .write_seconds = 2},
-       "checkpoint: 21.5 kB written in 2.0 s; training stood still for 1 ms"},
-      {CheckpointWritten{.error = "the disk is full"}, "checkpoint: not written: the disk is full; training goes on"},
+       "checkpoint: 21.5 kB written in 2.0 s; training paused for 1 ms"},
+      {CheckpointWritten{.error = "the disk is full"}, "checkpoint: not written: the disk is full; training continues"},
       {WeightsWritten{.file = "w.safetensors", .bytes = 3000}, "weights: 3.0 kB written to w.safetensors"},
       {Resumed{.from_step = 12,
                .replaced_steps = 2,
@@ -204,20 +205,20 @@ inline std::vector<Sample> program_samples() {
        "use "
        "--attach auto, or take its batches from run.loader(...) of batchscope"},
       {TimeOver{.seconds = 30}, "the program is stopped after 30 s (--max-seconds)"},
-      {NoBye{}, "the program ended without saying so"},
+      {NoBye{}, "the program ended without a final report"},
       {LeftBehind{.processes = 3}, "the program has ended without a step, so 3 processes that it had started are ended "
                                    "with it; accepted: a program "
                                    "that stays until the training is over"},
       {Unread{.reason = because(Words::nothing_matches, {{"metric", "acc"}})},
        "--metric acc: no line of the output matches"},
-      {Late{.seconds = 2}, "the program has waited 2.0 s for an answer, and went on with its present size"},
+      {Late{.seconds = 2}, "the program has waited 2.0 s for an answer and continued with its current size"},
       {Lost{.lines = 7}, "7 messages of the program were lost: its spill file could not be written"},
       {Lint{.reason = because(Words::counted_again, {{"step", 3}, {"after", 4}})},
        "remark: step 3 was reported after step 4, and only adds values to that step: number the steps through the "
        "whole "
        "training"},
       {Lint{.reason = because(Words::no_step_seen, {{"waited", 30}, {"option", "--attach auto"}})},
-       "remark: no step was seen in the first 30 s; accepted: a program of Python that trains with torch and --attach "
+       "remark: no step was seen in the first 30 s; accepted: a Python program that trains with torch and --attach "
        "auto, "
        "reports of batchscope's client, or --metric for numbers in its output"},
       {Lint{.reason = because(Words::started_again, {{"run", 3}, {"attempted", 64}, {"batch", 32}, {"steps", 12}})},

@@ -156,8 +156,8 @@ void TestDescribe::a_reason_within_a_reason() {
       because(Words::ran_out_of_memory,
               {{"cause", "device"}, {"place", "evaluation"}, {"why", "examples-interact"}, {"relative_error", 0.5}});
   QCOMPARE(english(reason),
-           std::string("out of memory (device) (evaluation); not survived: the loss depends on the whole "
-                       "batch: it is no weighted mean of its examples' losses (relative error 0.5)"));
+           std::string("out of memory (device) (evaluation); not survived: the loss depends on the whole batch: it is "
+                       "not a weighted mean of its examples' losses (relative error 0.5)"));
   // A code that nobody knows, and one that would name itself, are texts.
   QCOMPARE(english(because(Words::batch_not_steered, {{"why", "odd"}})), std::string("odd: its batch size cannot be "
                                                                                      "changed"));
@@ -178,7 +178,7 @@ void TestDescribe::arguments_without_words() {
 void TestDescribe::bytes_in_use_are_compared_with_the_same_only() {
   OutOfMemory event{.in_use_bytes = 552'000'000, .limit_bytes = 210'000'000};
   const auto text = [&] { return QString::fromStdString(english(Event{.body = event})); };
-  QVERIFY2(text().contains("552.0 MB in use as the program counts it; memory budget 210.0 MB"), qPrintable(text()));
+  QVERIFY2(text().contains("552.0 MB in use, as reported by the program; memory budget 210.0 MB"), qPrintable(text()));
   event.counts = OutOfMemory::Counts::process;
   QVERIFY2(text().contains("552.0 MB in use by the whole process, libraries included; memory budget 210.0 MB"),
            qPrintable(text()));

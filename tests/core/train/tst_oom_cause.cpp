@@ -26,6 +26,7 @@ private Q_SLOTS:
     QTest::newRow("first batch") << 64 << 100 << 0 << 100 << 800 << 50 << "the first batch does not fit in memory";
     QTest::newRow("schedule") << 65 << 100 << 64 << 100 << 800 << 50 << "the schedule asked for a larger batch";
     QTest::newRow("length") << 64 << 101 << 64 << 100 << 800 << 50 << "an example is longer than all previous ones";
+    QTest::newRow("lowered budget") << 64 << 100 << 64 << 130 << 800 << 90 << "the memory budget was lowered";
     QTest::newRow("leak") << 64 << 100 << 64 << 130 << 800 << 50
                           << "memory use between steps has grown (possible leak)";
     QTest::newRow("fragmentation") << 65 << 100 << 64 << 100 << 950 << 50
@@ -55,6 +56,7 @@ private Q_SLOTS:
     BeforeOutOfMemory before;
     before.largest_nominal = largest;
     before.longest = 100;
+    before.limit = QTest::currentDataTag() == QString("lowered budget") ? 1001 : 1000;
     before.first_baseline = 100;
     before.baseline = static_cast<std::uint64_t>(baseline);
     before.others_first = 50;

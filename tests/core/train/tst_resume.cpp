@@ -223,7 +223,7 @@ private Q_SLOTS:
     QCOMPARE(run_part(spec, folder / "file" / "below", 0, false, &seen).size(), static_cast<std::size_t>(steps));
     const auto reports = seen.details("checkpoint");
     QCOMPARE(reports.size(), std::size_t{1}); // not again for each one
-    QVERIFY(reports[0]["message"].get<std::string>().find("training goes on") != std::string::npos);
+    QVERIFY(reports[0]["message"].get<std::string>().find("training continues") != std::string::npos);
   }
 
   void otherModelsAreRefused() {

@@ -19,7 +19,7 @@ using namespace batchscope;
 using namespace batchscope::ui;
 using namespace batchscope::ui::test;
 
-/// Three questions, the rows that apply, a run made of them, and the findings on the current run.
+/// Four questions, the rows that apply, a run made of them, and the findings on the current run.
 class AdvicePageTest : public QObject {
   Q_OBJECT
 

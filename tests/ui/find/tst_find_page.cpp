@@ -490,8 +490,7 @@ void TestFindPage::a_small_data_set_gets_a_size_with_enough_steps() {
   Job* search = here.search(spec, "predictive");
   QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::done, patience_ms);
   const search::SearchResult& result = *search->search_result();
-  QCOMPARE(result.automatic.value(),
-           std::min(result.recommended.value_or(*search::fastest(result.timings)), std::int64_t{5}));
+  QCOMPARE(result.automatic.value(), std::min(*search::recommended_or_fastest(result), std::int64_t{5}));
   if (!result.recommended || result.automatic == result.recommended)
     QSKIP("a size that needs no holding back was the fastest");
   QCOMPARE(here.text("automatic"), QString("5"));

@@ -71,7 +71,7 @@ void TestEventCells::cells_data() {
       true);
   row("differs", "differs", R"({"planned_batch":16,"planned_examples":32,"batch":8,"examples":8})",
       {"differs from the plan", "16", "8", "", "",
-       "the step took 8 examples in batches of 8; planned were 32 in batches of 16"},
+       "the step took 8 examples in batches of 8; the plan was 32 in batches of 16"},
       false);
   row("level", "level", R"({"level":1,"reason":"iterable data"})",
       {"only reports its steps", "", "", "", "", "iterable data"}, false);
@@ -102,9 +102,9 @@ void TestEventCells::cells_data() {
   row("unknown with a sentence", "saved", R"({"message":"all of it","size":3})", {"saved", "", "", "", "", "all of it"},
       false);
   row("checkpoint", "checkpoint", R"({"bytes":3,"copy_seconds":0.001,"write_seconds":21,"message":"earlier"})",
-      {"checkpoint", "", "", "", "", "3 B written in 0:21; training stood still for 1 ms"}, false);
+      {"checkpoint", "", "", "", "", "3 B written in 0:21; training paused for 1 ms"}, false);
   row("no checkpoint", "checkpoint", R"({"problem":"full","message":"not written"})",
-      {"checkpoint", "", "", "", "", "not written: full; training goes on"}, true);
+      {"checkpoint", "", "", "", "", "not written: full; training continues"}, true);
   row("resumed", "resumed", R"({"message":"from the checkpoint at step 3"})",
       {"resumed", "", "", "", "", "from the checkpoint at step 3"}, false);
   row("no JSON", "clamp", "{{", {"clamp", "", "", "", "", ""}, false);
@@ -153,7 +153,7 @@ void TestEventCells::survived_errors_of_programs_do_not_end_a_run_data() {
                                   R"({"attempted_batch":8,"where":"evaluation","outcome":"smaller","split_to":4})")
                            << "evaluation continues with 4 examples at a time; training is not affected";
   QTest::newRow("retried") << QByteArray(R"({"attempted_batch":8,"where":"training","outcome":"retried"})")
-                           << "the same is tried again";
+                           << "the same micro batch is retried";
   QTest::newRow("of a later version") << QByteArray(R"({"attempted_batch":8,"outcome":"moved","split_to":4})")
                                       << "split into micro batches of at most 4";
 }

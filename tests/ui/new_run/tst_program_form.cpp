@@ -232,7 +232,7 @@ private Q_SLOTS:
     QVERIFY(here.says("Not tested yet"));
     here.click("Test");
     QTRY_VERIFY_WITH_TIMEOUT(here.says("Test: 1 step"), patience_ms);
-    QVERIFY(here.says("It reported nothing"));
+    QVERIFY(here.says("The program reported nothing"));
     QVERIFY(here.says("call run.report"));
     const auto outputs = here.page.findChildren<QPlainTextEdit*>();
     QVERIFY(std::any_of(outputs.begin(), outputs.end(), [](const QPlainTextEdit* each) {
@@ -253,19 +253,19 @@ while True:
     loader.fetch()
     run.step(loss=1)
 )"));
-    QVERIFY(here.says("unless its Trainer or its loader is attached to"));
+    QVERIFY(here.says("not needed if BatchScope attaches"));
     here.click("Test");
-    QTRY_VERIFY_WITH_TIMEOUT(here.says("16, changed to 8 as asked"), patience_ms);
-    QTRY_VERIFY_WITH_TIMEOUT(here.says("It reached level 2 of 3."), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.says("16, changed to 8 on request"), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.says("Watched, followed and steered; your code is unchanged."), patience_ms);
     QVERIFY(here.says("the size is given to its loader"));
     QVERIFY(here.says("at the very next step; schedules, dragging"));
-    QVERIFY(here.says("an out-of-memory error cannot be undone within its step"));
-    QVERIFY(here.says("Of Trainers; in others, run.backward(batch, fn, model)"));
+    QVERIFY(here.says("a step that runs out of memory cannot be repeated"));
+    QVERIFY(here.says("Works for Trainers; elsewhere, run.backward(batch, fn, model)"));
     here.set("attach", "none");
     QVERIFY(here.says("Not tested yet"));
     QVERIFY(here.says("Attach to it, or call run.report"));
     here.click("Test");
-    QTRY_VERIFY_WITH_TIMEOUT(here.says("It reached level 2 of 3."), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.says("Watched, followed and steered; an error ends it."), patience_ms);
     QVERIFY(!here.says("started again"));
   }
 
@@ -287,7 +287,7 @@ for step in range(5):
     QTRY_VERIFY_WITH_TIMEOUT(
         here.says("Level 1: the batch size of an IterableDataset can only be set before it begins."), patience_ms);
     QVERIFY(here.says("pause, one step, stop"));
-    QVERIFY(here.says("Of loops over a DataLoader and of Trainers"));
+    QVERIFY(here.says("Works for loops over a DataLoader and for Trainers"));
     QVERIFY(!here.says("started again"));
   }
 
@@ -298,8 +298,8 @@ for step in range(5):
       here.set("command", "sh -c 'exit 0'");
       here.set("attach", attach ? "auto" : "none");
       here.click("Test");
-      QTRY_VERIFY_WITH_TIMEOUT(here.says(attach ? "no training loop of PyTorch was seen in it, and it does not call"
-                                                : "it is not attached to, and does not call"),
+      QTRY_VERIFY_WITH_TIMEOUT(here.says(attach ? "no PyTorch training loop was found, and it does not call"
+                                                : "BatchScope is not attached to it, and it does not call"),
                                patience_ms);
     }
   }

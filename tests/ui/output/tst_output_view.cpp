@@ -180,8 +180,7 @@ private Q_SLOTS:
     QVERIFY(static_cast<std::uint64_t>(here.lines().size()) > OutputReader::most_bytes / 10 * 9);
     QVERIFY(here.lines().startsWith("step ")); // a whole line
     const QString note = here.label("output-note");
-    QVERIFY2(note.startsWith("The last ") &&
-                 note.endsWith(" lines; what is above them in the file of 1.0 GB is left out"),
+    QVERIFY2(note.startsWith("Only the last ") && note.endsWith(" lines of a file of 1.0 GB are shown"),
              qPrintable(note));
     QVERIFY(here.at_end());
   }
@@ -235,7 +234,7 @@ private Q_SLOTS:
     here.write(numbered_lines(0, 80'000));
     QTRY_VERIFY_WITH_TIMEOUT(here.lines().endsWith("step 79999 loss 0.5"), patience_ms);
     QVERIFY(here.text().line_count() < 5000); // passed over
-    QVERIFY(here.label("output-note").startsWith("The last "));
+    QVERIFY(here.label("output-note").startsWith("Only the last "));
     here.show(false);
     QTRY_VERIFY_WITH_TIMEOUT(here.lines().startsWith("begin\n") && here.lines().endsWith("step 79999 loss 0.5"),
                              patience_ms);
@@ -258,10 +257,10 @@ private Q_SLOTS:
     OutputHere here;
     here.show(false, "\x1b[1mTraceback\x1b[0m\nKeyError: 'train'\n");
     QTRY_COMPARE_WITH_TIMEOUT(here.lines(), QString("Traceback\nKeyError: 'train'"), patience_ms);
-    QCOMPARE(here.label("output-note"), QString("The file is gone. This is the end that was stored with the run."));
+    QCOMPARE(here.label("output-note"), QString("The file is gone. These last lines were stored with the run."));
     QVERIFY(here.button("Open folder") == nullptr);
     here.view.show_output({"/no/such/file", false, {}});
-    QTRY_COMPARE_WITH_TIMEOUT(here.label("no-output"), QString("The file of the output is gone: /no/such/file"),
+    QTRY_COMPARE_WITH_TIMEOUT(here.label("no-output"), QString("The output file no longer exists: /no/such/file"),
                               patience_ms);
     here.view.show_output({{}, false, "end"});
     QCOMPARE(here.lines(), QString("end"));

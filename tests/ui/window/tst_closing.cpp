@@ -59,7 +59,7 @@ private Q_SLOTS:
     begin_long_run();
     const QString other = here_->folder().filePath("other.db");
     choose_database(other);
-    QVERIFY(question() != nullptr);
+    QTRY_VERIFY(question() != nullptr);
     QCOMPARE(window().next_database(), other);
     QVERIFY(question()->close()); // by the cross of its frame
     QTRY_VERIFY(question() == nullptr);
@@ -67,7 +67,7 @@ private Q_SLOTS:
     QVERIFY(window().isVisible());
     // A run that ends while it is asked about answers the question.
     choose_database(other);
-    QVERIFY(question() != nullptr);
+    QTRY_VERIFY(question() != nullptr);
     stop();
     QTRY_VERIFY_WITH_TIMEOUT(!window().isVisible(), patience_ms);
     QCOMPARE(window().next_database(), other);

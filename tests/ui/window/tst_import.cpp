@@ -55,17 +55,17 @@ private Q_SLOTS:
     written("b.csv", "step,f1\n1,0.5\n2,0.75\n");
     drop({folder_->filePath("metrics.csv"), folder_->filePath("b.csv"), written("c.csv", "step,f1\n1,1\n")});
     button("Import 3 runs")->click();
-    QTRY_COMPARE_WITH_TIMEOUT(banner(), QString("Imported 1 run, 1 has grown, 1 was there already."), patience_ms);
+    QTRY_COMPARE_WITH_TIMEOUT(banner(), QString("Imported 1 run, 1 extended, 1 already imported."), patience_ms);
     QTRY_COMPARE_WITH_TIMEOUT(selected(), 1, patience_ms);
   }
 
   void columnsAreMapped() {
-    drop({written("other.csv", "iteration,f1,comment\n1,0.25,a\n2,0.5,b\n")});
+    drop({written("other.csv", "tick,f1,comment\n1,0.25,a\n2,0.5,b\n")});
     auto* import = button("Import 0 runs");
     QVERIFY(!import->isEnabled());
     auto* errors = dialog()->findChild<QLabel*>("import-errors");
     QVERIFY2(errors->isVisible() && errors->text().contains("no column counts the steps"), qPrintable(errors->text()));
-    box("iteration")->setEditText("step");
+    box("tick")->setEditText("step");
     QTRY_COMPARE_WITH_TIMEOUT(import->text(), QString("Import 1 run"), patience_ms);
     QVERIFY(import->isEnabled() && !errors->isVisible());
     QCOMPARE(runs()->item(0, 4)->text(), "f1");
@@ -112,7 +112,7 @@ private Q_SLOTS:
       QTRY_VERIFY_WITH_TIMEOUT(dialog() == nullptr, patience_ms);
       QTRY_VERIFY(!files);
     }
-    QCOMPARE(banner(), QString("Imported 0 runs, 1 was there already."));
+    QCOMPARE(banner(), QString("Imported 0 runs, 1 already imported."));
   }
 
   void otherThingsAreNotAccepted() {

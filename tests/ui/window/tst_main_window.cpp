@@ -5,12 +5,16 @@
 #include <QListView>
 #include <QMenu>
 #include <QMenuBar>
+#include <QMessageBox>
+#include <QPushButton>
 #include <QScrollArea>
 #include <QSignalSpy>
 #include <QStatusBar>
 #include <QTest>
 #include <QToolButton>
 
+#include "core/store/run_reader.h"
+#include "core/store/run_store.h"
 #include "test_program.h"
 #include "ui/widgets/command_palette.h"
 #include "ui/widgets/commands.h"
@@ -114,11 +118,11 @@ private Q_SLOTS:
     // The same from the corner with the mouse.
     QTest::mouseClick(window().findChild<QToolButton*>("corner"), Qt::LeftButton);
     QVERIFY(palette->isVisible());
-    QTest::keyClicks(filter, "dark col");
+    QTest::keyClicks(filter, "dark the");
     QTest::keyClick(filter, Qt::Key_Return);
     QVERIFY(here_->theme().dark());
-    QVERIFY(here_->action("Dark colours")->isChecked());
-    QVERIFY(!here_->action("Light colours")->isChecked());
+    QVERIFY(here_->action("Dark theme")->isChecked());
+    QVERIFY(!here_->action("Light theme")->isChecked());
     here_->theme().set_mode(Theme::Mode::system);
   }
 
@@ -244,7 +248,7 @@ private Q_SLOTS:
     window().setGeometry(60, 50, 1010, 640);
     here_->page(1).edit->setText("typed");
     window().setProperty(saved_in_property, "/somewhere");
-    here_->action("Light colours")->trigger();
+    here_->action("Light theme")->trigger();
     QVERIFY(window().close());
     here_->destroy();
     here_->open();
@@ -320,7 +324,7 @@ private Q_SLOTS:
     QVERIFY(dialog && dialog->isVisible());
     dialog->selectFile(other);
     QMetaObject::invokeMethod(dialog, "accept");
-    QVERIFY(!window().isVisible());
+    QTRY_VERIFY(!window().isVisible());
     QCOMPARE(window().next_database(), other);
     // The one that is open now comes back at the next start, and the other is among the recent ones.
     QCOMPARE(MainWindow::last_database(Settings(here_->settings_file())),
@@ -332,7 +336,79 @@ private Q_SLOTS:
     QCOMPARE(recent->actions().size(), 1);
     QCOMPARE(recent->actions().first()->text(), other);
     recent->actions().first()->trigger();
-    QCOMPARE(window().next_database(), other);
+    QTRY_COMPARE(window().next_database(), other);
+  }
+
+  void aFileThatIsNoDatabaseIsNotOpened() {
+    const QString folder = here_->folder().filePath("a folder.db"), text = here_->folder().filePath("text.db");
+    QVERIFY(QDir().mkdir(folder));
+    QFile file(text);
+    QVERIFY(file.open(QIODevice::WriteOnly) && file.write("not a database, but a long enough text\n") > 0);
+    file.close();
+    for (const QString& name : {folder, text}) {
+      here_->action("Open database…")->trigger();
+      QPointer<QFileDialog> dialog = window().findChild<QFileDialog*>();
+      Q_EMIT dialog->fileSelected(name); // Qt's own dialog goes into a folder instead
+      dialog->close();
+      QTRY_VERIFY(!dialog);
+      QTRY_VERIFY2(here_->banner().text().contains(name), qPrintable(here_->banner().text()));
+      QVERIFY(window().isVisible());
+      QCOMPARE(window().next_database(), QString());
+      here_->banner().dismiss();
+    }
+  }
+
+  void theDatabaseIsBackedUpMergedAndPurged() {
+    {
+      store::RunStore store(here_->database());
+      store.set_deleted({add_run(store, "gone")}, true);
+      add_run(store, "here");
+      store::RunStore other(here_->folder().filePath("other.db").toStdString());
+      add_run(other, "there");
+    }
+    choose("Back up database…", here_->folder().filePath("copy.db"));
+    QTRY_VERIFY2(here_->banner().text().startsWith("Backed up"), qPrintable(here_->banner().text()));
+    choose("Merge a database…", here_->folder().filePath("other.db"));
+    QTRY_VERIFY2(here_->banner().text().contains("runs added: 1"), qPrintable(here_->banner().text()));
+    QTRY_COMPARE(here_->bench().run_database().runs().size(), std::size_t(2));
+    here_->action("Purge deleted runs…")->trigger();
+    auto* question = window().findChild<QMessageBox*>("purge_question");
+    QVERIFY(question);
+    question->buttons().first()->click();
+    QTRY_COMPARE(here_->banner().text(), QString("1 deleted run removed."));
+    QCOMPARE(store::RunReader(here_->folder().filePath("copy.db").toStdString()).deleted().size(), std::size_t(1));
+    QVERIFY(store::RunReader(here_->database()).deleted().empty());
+  }
+
+  void aDamagedDatabaseOffersARepairedCopy() {
+    here_->destroy();
+    {
+      store::RunStore store(here_->database());
+      for (int run = 0; run < 40; ++run)
+        add_run(store, std::string(2000, 'n'));
+    }
+    {
+      QFile file(QString::fromStdString(here_->database().string()));
+      QVERIFY(file.open(QIODevice::ReadWrite) && file.seek(file.size() - 3 * 4096));
+      file.write(QByteArray(4096, '\x5a'));
+    }
+    here_->open();
+    auto* banner = &here_->banner();
+    const auto button = [banner] {
+      for (auto* each : banner->findChildren<QPushButton*>())
+        if (each->text() == "Repair a copy…" || each->text() == "Open it")
+          return each;
+      return static_cast<QPushButton*>(nullptr);
+    };
+    QTRY_VERIFY2(button() != nullptr && banner->isVisible(), qPrintable(banner->text()));
+    button()->click();
+    accept(here_->folder().filePath("repaired.db"));
+    QTRY_VERIFY2(banner->text().contains("saved in"), qPrintable(banner->text()));
+    QCOMPARE(store::RunReader(here_->folder().filePath("repaired.db").toStdString()).check(),
+             std::vector<std::string>{});
+    QCOMPARE(button()->text(), QString("Open it"));
+    button()->click();
+    QTRY_COMPARE(window().next_database(), here_->folder().filePath("repaired.db"));
   }
 
   void theStatusLineSaysWhatIsStored() {
@@ -371,6 +447,28 @@ private Q_SLOTS:
 
 private:
   MainWindow& window() { return here_->window(); }
+  static std::int64_t add_run(store::RunStore& store, const std::string& name) {
+    store::NewRun run;
+    run.name = name;
+    telemetry::RunOutcome outcome;
+    outcome.status = telemetry::RunStatus::finished;
+    return store.add_finished(run, outcome);
+  }
+  /// Enters a file into the file dialog that is open.
+  void accept(const QString& file) {
+    QPointer<QFileDialog> dialog;
+    for (auto* each : window().findChildren<QFileDialog*>())
+      if (each->isVisible())
+        dialog = each;
+    QVERIFY(dialog);
+    dialog->selectFile(file);
+    QMetaObject::invokeMethod(dialog.data(), "accept");
+    QTRY_VERIFY(!dialog);
+  }
+  void choose(const QString& command, const QString& file) {
+    here_->action(command)->trigger();
+    accept(file);
+  }
   QMenu* menu(const QString& title) {
     for (QMenu* each : window().menuBar()->findChildren<QMenu*>()) {
       if (each->title().remove('&') == title)

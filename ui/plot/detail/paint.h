@@ -46,8 +46,12 @@ struct LegendEntry {
   QString text; ///< shortened if space is short
   QRectF place; ///< of sample and text
 };
-/// From left to right; in a file without hidden entries.
+/// From left to right; in a file without hidden entries. Of a panel none if the legend is shared.
 std::vector<LegendEntry> legend(const Picture& picture, const Panel& panel, int number);
+/// One entry for each name, in rows above the first panel; none if the legend is not shared.
+std::vector<LegendEntry> shared_legend(const Picture& picture);
+/// Height of its rows in plots of this width; 0 if it is not shared.
+double shared_legend_height(const Picture& picture, double width);
 
 /// Height of the strip above a panel that holds title and legend.
 double strip_height(const PlotFonts& fonts);
@@ -63,6 +67,8 @@ void paint_top(const Picture& picture, QCPPainter& painter);     ///< crosshair,
 QPointF mark_place(const PlotMark& mark, const Panel& panel);
 /// The visible part of a handle; nothing if it is out of view.
 std::optional<QLineF> handle_stretch(const Picture& picture, const PlotHandle& handle);
+/// The middle of the square by which it is grabbed.
+QPointF grip_of(const PlotHandle& handle, const QLineF& stretch);
 
 /// The caption above the plots in a picture, and its height; 0 without a caption.
 double caption_height(const Picture& picture);

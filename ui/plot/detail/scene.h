@@ -19,7 +19,8 @@ struct Scene {
   std::optional<double> future;
   std::optional<double> end; ///< the x axis extends at least to here
   QString x_label;
-  QString caption; ///< above the plots in pictures
+  QString caption;            ///< above the plots in pictures
+  bool shared_legend = false; ///< one above all panels
 
   std::optional<qint64> chosen;         ///< selected mark
   std::optional<qint64> hovered_handle; ///< under the pointer

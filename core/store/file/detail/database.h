@@ -21,7 +21,7 @@ bool is_transient(const SQLite::Exception& exception);
 /// Whether the file is not what SQLite wrote.
 bool is_damage(const SQLite::Exception& exception);
 
-/// Calls `work`; converts exceptions of SQLite and the file system to Error, or TransientError.
+/// Calls `work`; converts exceptions of SQLite and the file system to Error, TransientError or DamageError.
 template <typename Work> auto guarded(const std::filesystem::path& file, Work&& work) -> decltype(work()) {
   try {
     return work();
@@ -29,6 +29,8 @@ template <typename Work> auto guarded(const std::filesystem::path& file, Work&& 
     const Error error = translated(exception, file);
     if (is_transient(exception))
       throw TransientError(error.kind(), error.what());
+    if (is_damage(exception))
+      throw DamageError(error.kind(), error.what());
     throw error;
   } catch (const std::filesystem::filesystem_error& error) {
     throw input_error(file.string() + ": " + error.code().message());

@@ -103,7 +103,7 @@ private Q_SLOTS:
     ending.listened = true; // its client says `bye` unless it is killed
     verdict = verdict_on(ending);
     QVERIFY(verdict.status == RunStatus::failed);
-    QVERIFY(verdict.reason_text().starts_with("ended without saying so; " + unknown));
+    QVERIFY(verdict.reason_text().starts_with("ended without a final report; " + unknown));
     ending.listened = false;
     ending.output_tail = traceback("ValueError: no such file");
     verdict = verdict_on(ending);
@@ -219,7 +219,7 @@ private Q_SLOTS:
 
   void killedByOthers() {
     Ending ending = signalled(SIGKILL, traceback("MemoryError"));
-    QCOMPARE(verdict_on(ending).reason_text(), std::string("killed (SIGKILL), by whom is not known"));
+    QCOMPARE(verdict_on(ending).reason_text(), std::string("killed (SIGKILL) by an unknown process"));
     QVERIFY(!verdict_on(ending).out_of_memory);
     ending.exit.kernel_oom = true;
     QVERIFY(verdict_on(ending).out_of_memory);
@@ -284,7 +284,7 @@ private Q_SLOTS:
                 .reason_text()
                 .ends_with("`batchscope-cli python-client -o batchscope.py` writes it beside the program"));
     QCOMPARE(judge(programs.shell("kill -KILL $$")).reason_text(),
-             std::string("killed (SIGKILL), by whom is not known"));
+             std::string("killed (SIGKILL) by an unknown process"));
   }
 };
 

@@ -119,17 +119,18 @@ private Q_SLOTS:
         R"("kind":"oom","detail":{"attempted_batch":8,"requested_bytes":null,"in_use_bytes":null,"limit_bytes":null,
         "where":"update","outcome":"not-survived","reason":{"code":"own-step","args":{},"text":"?"},"error":"E",
         "estimated_evaluation":3})",
-        "out of memory (optimizer step) with a micro batch of 8; the program got the error: the error is inside "
+        "out of memory (optimizer step) with a micro batch of 8; the program received the error: the error is inside "
         "optimizer.step(), which may have changed a part of the weights; error: E");
     row("split", R"("kind":"split","detail":{"mean_over":"label weights","relative_error":2e-7,"pieces":2,
         "batch_norm":false,"random":false})",
-        "the loss of a split step is put together by the weights of the labels; relative error measured on pieces of a "
+        "the loss of a split step is combined by the weights of the labels; relative error measured on pieces of a "
         "step: 2e-07; 2 pieces");
     row("level", R"("kind":"level","detail":{"level":1,"reason":{"code":"own-batch-sampler","args":{"class":"S"},
         "text":"?"}})",
         "the program only reports its steps: the program has a batch sampler of its own: S");
     row("growing", R"("kind":"growing","detail":{"bytes_per_step":1000,"since_step":3,"bytes":7000})",
-        "memory between steps grows by 1.0 kB a step since step 3, 7.0 kB so far: something keeps tensors");
+        "memory between steps grows by 1.0 kB a step since step 3, 7.0 kB so far: tensors are being kept (possible "
+        "leak)");
     row("budget not kept", R"("kind":"budget-not-kept","detail":{"reason":{"code":"kept-tensors",
         "args":{"bytes_per_step":5000},"text":"?"},"limit_bytes":1000,"needed_bytes":null})",
         "memory budget of 1.0 kB not kept: the program keeps tensors from step to step (5.0 kB a step)");
@@ -137,7 +138,7 @@ private Q_SLOTS:
         "OneCycleLR advances by progress from now on");
     row("watched", R"("kind":"watched","detail":{"reason":{"code":"world-not-joined","args":{"processes":2},
         "text":"?"}})",
-        "the program is watched, not steered: 2 processes train each for itself");
+        "the program is watched, not steered: 2 processes train independently of each other");
     row("retry", R"("kind":"retry","detail":{"batch":8,"text":"a micro batch of 8 ran out of memory while libraries
         compiled kernels or took buffers, and is tried again now that they have them"})",
         "a micro batch of 8 ran out of memory while libraries compiled kernels or took buffers, and is tried again now "

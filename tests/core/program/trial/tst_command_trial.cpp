@@ -108,7 +108,7 @@ private Q_SLOTS:
       open_command_trial(search_spec(in_command(runs)), surroundings, {}, 8);
       QFAIL("it went on");
     } catch (const Error& error) {
-      QVERIFY2(QString(error.what()).contains("of this machine's memory, and was ended at 4.0 MB"), error.what());
+      QVERIFY2(QString(error.what()).contains("of this machine's memory and was ended at 4.0 MB"), error.what());
     }
     QCOMPARE(runs.sockets_left(), 0U);
   }

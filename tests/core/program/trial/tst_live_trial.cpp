@@ -122,7 +122,7 @@ run._can_evaluate(Evaluation())
     QCOMPARE(result.evaluation->largest, std::optional<std::int64_t>(200));
     QVERIFY(result.evaluation->largest_is_exact);
     QVERIFY(result.evaluation->safe.has_value() && !result.evaluation->recommended);
-    QVERIFY2(result.evaluation->reason.find("7 of its examples were not looked at") != std::string::npos,
+    QVERIFY2(result.evaluation->reason.find("7 of its examples were not inspected") != std::string::npos,
              result.evaluation->reason.c_str());
     for (const search::Probe& probe : result.evaluation->probes)
       QCOMPARE(probe.how, std::string("evaluation"));
