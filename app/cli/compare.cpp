@@ -71,7 +71,7 @@ Json columns_json(const std::vector<Column>& columns, bool first_only) {
 }
 
 Json answer_json(const compare::Answer& answer) {
-  return {{"text", answer.text}, {"basis", answer.basis}, {"runs", answer.runs}, {"certain", answer.certain}};
+  return {{"text", answer.text}, {"basis", answer.basis}, {"runs", answer.runs}, {"certain", answer.certain()}};
 }
 
 Json document(const compare::Comparison& comparison, const compare::Answer& answer,

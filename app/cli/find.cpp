@@ -81,7 +81,7 @@ void print_result(const search::SearchResult& result, std::optional<std::int64_t
     json["goal"] = trained->goal;
     json["sweep"] = trained->sweep;
     json["trained"] = sizes_json(*trained);
-    json["certain"] = trained->answer.certain;
+    json["certain"] = trained->answer.certain();
     json["recommended"] = trained->answer.batch ? Json(*trained->answer.batch) : Json(nullptr);
     json["reason"] = trained->answer.text;
   }

@@ -514,15 +514,17 @@ Answer answer(const Comparison& comparison, const Goal& goal) {
   answer.result = what;
   answer.basis = basis_of(runs, what);
   answer.text = reason(standings, chosen, goal, what) + ties_text(standings, chosen) +
-                (goal.kind == Goal::Kind::accuracy ? speed_text(comparison, standings, chosen) : "") +
-                disturbed_text(comparison, standings, goal) + repeats_text(standings, goal, told) +
-                edges_text(standings, chosen) + gaps_text(runs, standings, goal, metric) + data_text(comparison, goal);
+                (goal.kind == Goal::Kind::accuracy ? speed_text(comparison, standings, chosen) : "");
+  answer.reason_size = answer.text.size();
+  answer.text += disturbed_text(comparison, standings, goal) + repeats_text(standings, goal, told) +
+                 edges_text(standings, chosen) + gaps_text(runs, standings, goal, metric) + data_text(comparison, goal);
   answer.batch = chosen.group.batch;
   for (const std::size_t index : chosen.group.runs)
     answer.runs.push_back(runs[index].row.id);
-  answer.certain =
-      told && (goal.kind == Goal::Kind::accuracy || !any_disturbed(comparison, standings)) &&
+  const bool alone =
       std::count_if(standings.begin(), standings.end(), [](const Standing& s) { return s.same_as_best; }) == 1;
+  if (told && (goal.kind == Goal::Kind::accuracy || !any_disturbed(comparison, standings)))
+    answer.certainty = alone ? Certainty::sure : Certainty::close;
   answer.standings = std::move(standings);
   return answer;
 }

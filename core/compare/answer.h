@@ -37,18 +37,28 @@ struct Standing {
   bool same_as_best = false;      ///< no clear difference from the best
 };
 
+/// How sure an answer is. `sure`: every other setting is worse beyond the 95 % interval over common seeds, or slower to
+/// train and not better. `close`: others show no clear difference. `unknown`: there are too few repeats, or other work
+/// on the machine disturbed them.
+enum class Certainty { unknown, close, sure };
+
 /// Which settings to use, in one or two sentences, and how sure that is.
 struct Answer {
   std::string headline;              ///< "Batch size 64, lr 0.003"; empty if there is no answer
   std::string text;                  ///< the whole answer, beginning with the headline; or why there is none
   std::vector<std::int64_t> runs;    ///< those with these settings
   std::optional<std::int64_t> batch; ///< their first batch, if they have one
-  bool certain = false; ///< every other setting is worse beyond the 95 % interval over common seeds, or slower to train
-                        ///< and not better
-  std::string result;   ///< what the results are: `validation accuracy`
-  std::string basis;    ///< goal and runs: `Goal: validation accuracy. From 12 of 14 runs.`
+  Certainty certainty = Certainty::unknown;
+  std::size_t reason_size = 0; ///< of `text`: how much of it says why; the rest is details
+  std::string result;          ///< what the results are: `validation accuracy`
+  std::string basis;           ///< goal and runs: `Goal: validation accuracy. From 12 of 14 runs.`
   /// Best first; settings of which more runs have no value come later, those without any last.
   std::vector<Standing> standings;
+
+  bool certain() const { return certainty == Certainty::sure; }
+  std::string reason() const { return text.substr(0, reason_size); }
+  /// What was disturbed, left out or not tried.
+  std::string details() const { return reason_size < text.size() ? text.substr(reason_size + 1) : std::string(); }
 };
 
 /// Compares the finished runs. Settings that were run several times with different seeds are compared by the 95 %

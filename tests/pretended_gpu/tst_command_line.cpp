@@ -170,18 +170,19 @@ private Q_SLOTS:
     const OnGpus here({.name = "a GPU", .memory_bytes = 8 * gb, .count = 1});
     const QStringList sweep{
         "sweep",   "--model",  "mlp:hidden=32", "--data", "synthetic:examples=400,shape=16,classes=4",
-        "--batch", "2,4,8,16", "--steps",       "20"};
+        "--batch", "2,4,8,16", "--steps",       "3000"}; // long enough for the other worker to begin
     const Outcome swept = here.run(sweep + QStringList{"--device", "cuda:0,cuda:1"});
     QVERIFY2(swept.status == 0 && swept.out.contains("4 of 4 runs finished"), swept.shown());
     QVERIFY2(swept.err.contains("no GPU is visible: CUDA_VISIBLE_DEVICES is \"1\""), swept.shown());
     const Outcome shown = here.run({"show", "1"});
     QVERIFY2(shown.out.contains(", GPU 0\n"), shown.shown());
 
-    const Outcome resumed = here.run({"sweep", "--resume", "1", "--batch", "32,64", "--device", "cuda:1,cuda:0"});
-    QVERIFY2(resumed.status == 0 && resumed.out.contains("6 of 6 runs finished"), resumed.shown());
+    const Outcome resumed =
+        here.run({"sweep", "--resume", "1", "--batch", "32,64,128,256", "--device", "cuda:1,cuda:0"});
+    QVERIFY2(resumed.status == 0 && resumed.out.contains("8 of 8 runs finished"), resumed.shown());
     QVERIFY2(resumed.err.contains("no GPU is visible: CUDA_VISIBLE_DEVICES is \"1\""), resumed.shown());
 
-    const Outcome none = here.run({"sweep", "--resume", "1", "--batch", "128", "--device", "cuda:1,cuda:2"});
+    const Outcome none = here.run({"sweep", "--resume", "1", "--batch", "300", "--device", "cuda:1,cuda:2"});
     QVERIFY2(none.status == 1 && none.err.contains("error: "), none.shown());
   }
 

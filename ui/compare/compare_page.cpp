@@ -22,6 +22,7 @@
 #include "ui/compare/scatter_plot.h"
 #include "ui/findings/findings_button.h"
 #include "ui/plot/linked_plots.h"
+#include "ui/texts/answer_texts.h"
 #include "ui/widgets/answer_banner.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/format.h"
@@ -307,11 +308,15 @@ void ComparePage::ask_for_answer() {
 
 void ComparePage::show_answer(const compare::Answer& answer) {
   view_.set_answer(answer);
-  QString text = QString::fromStdString(answer.text);
-  if (!selected_by_.isEmpty())
-    text += tr(" The filter selects runs by their %1: means are those of the selected ones.").arg(selected_by_);
-  answer_->show_answer(QString::fromStdString(answer.headline), text, answer.certain && selected_by_.isEmpty(),
-                       QString::fromStdString(answer.basis));
+  if (answer.headline.empty())
+    return answer_->show_none(QString::fromStdString(answer.text));
+  AnswerBanner::Answer shown = banner_answer(answer);
+  if (!selected_by_.isEmpty()) {
+    for (QString* text : {&shown.reason, &shown.text})
+      *text += tr(" The filter selects runs by their %1: means are those of the selected ones.").arg(selected_by_);
+    shown.certainty = AnswerBanner::Certainty::unknown;
+  }
+  answer_->show_answer(shown);
 }
 
 void ComparePage::show_place() {

@@ -75,6 +75,7 @@ void PlanLayer::show(OpenRun* run, series::Axis axis, std::optional<int> series)
     coverage_ = std::make_shared<DerivedCurve>();
     CurveStyle faint = style(tr("planned"), 3);
     faint.faint = true;
+    faint.area = true;
     add(coverage_panel, tr("train_coverage, planned"), coverage_, faint);
   }
   take_plan();

@@ -396,7 +396,10 @@ void OpenRun::apply(const telemetry::ScheduleEdit& edit) {
 void OpenRun::apply(const telemetry::BudgetChange& change) {
   if (!change.refused)
     budget_ = change.budget_bytes.value_or(0);
-  const bool asked = std::exchange(asked_budget_, std::nullopt).has_value();
+  // Of several that were asked for, each has an answer.
+  const bool asked = asked_budget_ && (!change.asked_bytes || change.asked_bytes == asked_budget_);
+  if (asked)
+    asked_budget_.reset();
   if (asked && change.refused)
     Q_EMIT problem(tr("The memory budget was not changed: %1").arg(text_of(*change.refused)));
   Q_EMIT plan_changed();

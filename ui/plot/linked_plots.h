@@ -41,6 +41,7 @@ struct CurveStyle {
   bool points = false; ///< a dot at each point
   bool line = true;
   bool highlighted = false; ///< drawn wider
+  bool area = false;        ///< lightly filled down to zero
   QString help = {};        ///< tooltip of its entry in the legend, before what a click does; empty: none
 };
 

@@ -88,6 +88,10 @@ void Curve::set_style(const CurveStyle& new_style, const Theme& theme) {
   if (!dashes.isEmpty())
     pen.setDashPattern(dashes);
   graph->setPen(pen);
+  constexpr float lightly = 0.14F;
+  QColor fill = color;
+  fill.setAlphaF(lightly);
+  graph->setBrush(style.area ? QBrush(fill) : QBrush(Qt::NoBrush));
   graph->set_look(!dashes.isEmpty(), style.steps);
   graph->setLineStyle(!style.line ? QCPGraph::lsNone : style.steps ? QCPGraph::lsStepLeft : QCPGraph::lsLine);
   graph->setScatterStyle(style.points ? QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(theme.color(Role::card), 1.5),

@@ -43,8 +43,10 @@ SchedulePlots::SchedulePlots(const Theme& theme, QWidget* parent)
   const auto style = [](int series, bool steps) {
     return CurveStyle{.name = {}, .series = series, .role = {}, .steps = steps};
   };
+  CurveStyle part_of_epoch = style(3, false);
+  part_of_epoch.area = true;
   values_ = {{batch, "batch", 1, style(2, true), tr("planned, drag to change"), nullptr},
-             {coverage, "train_coverage", to_percent, style(3, false), {}, nullptr},
+             {coverage, "train_coverage", to_percent, part_of_epoch, {}, nullptr},
              {epoch, "epoch", 1, style(5, false), {}, nullptr},
              {rate, "learning_rate", 1, style(1, true), {}, nullptr}};
   connect(plots_, &LinkedPlots::handle_dragged, this, [this](qint64 id, double y) {

@@ -17,7 +17,7 @@ namespace {
 
 /// In the order of the panels. Of the scores the first that any run has is shown.
 constexpr std::array charted{Metric::accuracy, Metric::loss, Metric::training_loss, Metric::throughput};
-constexpr double far_apart = 8; ///< from this ratio of the largest to the smallest value on, the x axis is logarithmic
+constexpr double far_apart = 5; ///< from this ratio of the largest to the smallest value on, the x axis is logarithmic
 
 /// Values of a metric by the value of the field.
 using Values = std::map<double, std::vector<double>>;
@@ -65,6 +65,7 @@ SweepCharts::SweepCharts(const Theme& theme, QWidget* parent) : QWidget(parent),
                       {.name = metric_title(metric), .series = static_cast<int>(i), .points = true});
   }
   plots_->show_crosshair_values();
+  setObjectName(QStringLiteral("sweep_charts"));
   setMinimumHeight(Theme::lines(10));
 }
 

@@ -21,6 +21,7 @@
 #include "ui/sweep/sweep_header.h"
 #include "ui/sweep/sweep_table.h"
 #include "ui/sweep/vary_card.h"
+#include "ui/texts/answer_texts.h"
 #include "ui/widgets/answer_banner.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/format.h"
@@ -448,15 +449,15 @@ void SweepPage::show_banner() {
   if (!answer_)
     return banner_->show_none(tr("Reading the results…"));
   const compare::Answer& answer = answer_->answer;
-  const QString text = QString::fromStdString(answer.text);
-  const QString headline = QString::fromStdString(answer.headline);
-  const QString basis = QString::fromStdString(answer.basis);
-  if (headline.isEmpty())
-    banner_->show_none(text);
-  else if (view_.open())
-    banner_->show_answer(tr("So far: %1").arg(headline), tr("So far: %1").arg(text), answer.certain, basis);
-  else
-    banner_->show_answer(headline, text, answer.certain, basis);
+  if (answer.headline.empty()) {
+    banner_->show_none(QString::fromStdString(answer.text));
+  } else {
+    AnswerBanner::Answer shown = banner_answer(answer);
+    if (view_.open())
+      for (QString* text : {&shown.headline, &shown.text})
+        *text = tr("So far: %1").arg(*text);
+    banner_->show_answer(shown);
+  }
   picture_->set_answer(answer.runs, answer_->ties);
 }
 

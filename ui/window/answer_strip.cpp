@@ -4,6 +4,7 @@
 #include <QHBoxLayout>
 #include <QToolButton>
 
+#include "ui/texts/answer_texts.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/answer_banner.h"
 #include "ui/widgets/format.h"
@@ -22,6 +23,7 @@ AnswerStrip::AnswerStrip(Workbench& workbench, QWidget* parent)
   sweep->setToolTip(tr("Show the cells and runs of the demo's sweep"));
   auto* close = new QToolButton(this);
   close->setIcon(workbench.theme().icon(QStringLiteral("close")));
+  close->setObjectName(QStringLiteral("dismiss"));
   close->setToolTip(tr("Dismiss"));
   close->setAccessibleName(tr("Dismiss the result of the demo"));
   auto* layout = new QHBoxLayout(this);
@@ -53,8 +55,7 @@ void AnswerStrip::take(const Job& job) {
 void AnswerStrip::show_answer(const run::RunSpec& spec, const compare::Answer& answer) {
   spec_ = spec;
   spec_.batch = {run::BatchChoice::Kind::number, *answer.batch};
-  answer_->show_answer(QString::fromStdString(answer.headline), QString::fromStdString(answer.text), answer.certain,
-                       QString::fromStdString(answer.basis));
+  answer_->show_answer(banner_answer(answer));
   train_->setText(tr("New run with %1").arg(format_count(*answer.batch)));
   setAccessibleName(answer_->text());
   show();

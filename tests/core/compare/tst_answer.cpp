@@ -100,7 +100,7 @@ void TestAnswer::disturbedRunsDoNotTellSpeeds() {
                    "are not compared."),
       qPrintable(all));
   const Answer unsure = compare::answer(disturb(runs, {0, 1, 2, 3, 4, 5}), parse_goal("throughput", "--goal"));
-  QVERIFY(!unsure.certain);
+  QVERIFY(!unsure.certain());
   QVERIFY(unsure.text.find("train again when the machine is less busy") != std::string::npos);
   QCOMPARE(QString::fromStdString(unsure.basis), "Goal: throughput. From 6 runs.");
 }
@@ -117,7 +117,7 @@ void TestAnswer::repeatsTellSettingsApart() {
                                {256, 3, 0.969}});
   const Answer answer = compare::answer(runs, {});
   QCOMPARE(answer.headline, std::string("Batch size 64"));
-  QVERIFY(answer.certain);
+  QVERIFY(answer.certain());
   QCOMPARE(answer.runs, (std::vector<std::int64_t>{4, 5, 6}));
   QCOMPARE(QString::fromStdString(answer.text),
            QString("Batch size 64: the best validation accuracy, 98.17 % ± 0.29 over 3 seeds."));
@@ -133,7 +133,7 @@ void TestAnswer::oneSeedIsOneRepeat() {
                                                                             "accuracy, 97.00 %"));
   QVERIFY2(answer.text.find("Only one seed each, so the spread between seeds is unknown") != std::string::npos,
            answer.text.c_str());
-  QVERIFY(!answer.certain);
+  QVERIFY(!answer.certain());
   QVERIFY2(text_of(runs, "throughput").contains("1,000 examples/s ± 127 over 2 runs"),
            qPrintable(text_of(runs, "throughput")));
   QVERIFY2(text_of(runs, "throughput").contains("With two runs of each, only large differences are significant"),
@@ -152,7 +152,7 @@ void TestAnswer::smallerWinsWhatCannotBeToldApart() {
                                {64, 3, 0.984}});
   const Answer answer = compare::answer(runs, {});
   QCOMPARE(answer.headline, std::string("Batch size 32"));
-  QVERIFY(!answer.certain);
+  QVERIFY(!answer.certain());
   QVERIFY2(QString::fromStdString(answer.text)
                .startsWith("Batch size 32: validation accuracy 98.2 % ± 0.5 over 3 seeds, the smallest batch size that "
                            "shows no clear difference from the best, batch size 64 (98.2 % ± 0.4 over 3 seeds)."),
@@ -163,7 +163,7 @@ void TestAnswer::oneRunOfEachSaysSo() {
   const auto runs = runs_with({{16, 1, 0.95}, {32, 1, 0.97}, {64, 1, 0.96}});
   QCOMPARE(text_of(runs), QString("Batch size 32: the best validation accuracy, 97.00 %. Only one run each, so "
                                   "the spread between seeds is unknown."));
-  QVERIFY(!answer(runs, {}).certain);
+  QVERIFY(!answer(runs, {}).certain());
 }
 
 /// Of two learning rates at one batch size neither trains faster: the slower run was disturbed.
@@ -206,7 +206,7 @@ void TestAnswer::someSeedsReachTheTarget() {
   const Answer answer = compare::answer(runs, parse_goal("target:95%", "--goal"));
   QVERIFY2(QString::fromStdString(answer.text).startsWith("Batch size 32: the best time to a validation accuracy of"),
            answer.text.c_str());
-  QVERIFY(!answer.certain);
+  QVERIFY(!answer.certain());
   QCOMPARE(answer.standings[1].text, std::string("10.0 s in 1 of 3 runs"));
 }
 
@@ -287,7 +287,7 @@ void TestAnswer::rarelyWrong() {
       return standing.same_as_best && *standing.group.batch == 8 << best;
     });
     wrong += named ? 0 : 1;
-    certain += answer.certain ? 1 : 0;
+    certain += answer.certain() ? 1 : 0;
   }
   qInfo("%d of %d wrong, %d certain", wrong, sweeps, certain);
   QVERIFY(wrong <= sweeps / 20);

@@ -194,6 +194,11 @@ void TestLiveRun::the_budget_is_dragged() {
   QTest::mouseClick(live.button("Step"), Qt::LeftButton);
   QTRY_COMPARE(live.table().model()->index(0, 1).data().toString(), QString("memory budget changed"));
   QCOMPARE(live.run()->budget(), std::uint64_t{10'000'000});
+  // Undone and done again, as changes of the schedule are.
+  live.bench().undo_stack().undo();
+  QCOMPARE(live.run()->budget(), std::uint64_t{20'000'000});
+  live.bench().undo_stack().redo();
+  QCOMPARE(live.run()->budget(), std::uint64_t{10'000'000});
   // Below what the weights take: refused, said, and the line goes back.
   QSignalSpy problems(live.run(), &OpenRun::problem);
   live.run()->set_budget(1000);

@@ -34,6 +34,7 @@ private Q_SLOTS:
   void tooltips_name_the_curve();
   void the_menu_offers_what_can_be_done();
   void an_entry_of_the_legend_toggles_its_curve();
+  void a_shared_legend_has_each_name_once_for_all_plots();
   void the_focus_is_shown();
   void words_for_those_who_listen();
 
@@ -332,6 +333,40 @@ void TestPlotInput::the_menu_offers_what_can_be_done() {
   QCOMPARE(menu->actions().first(menu->actions().size() - 1), plots.actions_for_menu());
   QCOMPARE(menu->actions().last()->menu()->title(), QString("Curves"));
   menu->close();
+}
+
+void TestPlotInput::a_shared_legend_has_each_name_once_for_all_plots() {
+  Plots plots(theme_, 2);
+  for (const int panel : {0, 1}) {
+    plots.add_curve(panel, slope(100), named("one", 0));
+    plots.add_curve(panel, slope(100), named("two", 1));
+  }
+  plots.put_up();
+  const double above_before = plots.position(0, 0, 100)->y();
+  plots.set_shared_legend(true);
+  plots.settle();
+  QVERIFY(plots.position(0, 0, 100)->y() > above_before + 8); // it has a row of its own
+  // From the left on: the first entry, and the second one, whose click hides its curves everywhere.
+  const auto next_entry = [&](QPoint from) {
+    do {
+      from += QPoint(3, 0);
+      plots.move(from);
+    } while (from.x() < plots.width() && plots.cursor().shape() != Qt::PointingHandCursor);
+    return from;
+  };
+  QPoint gap = next_entry({0, 10});
+  QVERIFY(gap.x() < plots.width());
+  while (plots.cursor().shape() == Qt::PointingHandCursor)
+    plots.move(gap += QPoint(3, 0));
+  const QPoint second = next_entry(gap);
+  QVERIFY(second.x() < plots.width());
+  QTest::mouseClick(&plots, Qt::LeftButton, Qt::NoModifier, second);
+  plots.settle();
+  for (const int panel : {0, 1})
+    QVERIFY(!plots.hidden(panel, "one") && plots.hidden(panel, "two"));
+  plots.set_shared_legend(false);
+  plots.settle();
+  QCOMPARE(plots.position(0, 0, 100)->y(), above_before);
 }
 
 void TestPlotInput::an_entry_of_the_legend_toggles_its_curve() {

@@ -122,6 +122,18 @@ private Q_SLOTS:
     QTRY_VERIFY(demo->isVisible()); // nothing came of it
   }
 
+  void an_empty_database_leads_to_own_programs_and_imports() {
+    PageHere here;
+    QSignalSpy proposed(&*here.bench, &Workbench::run_proposed);
+    QSignalSpy imports(&*here.bench, &Workbench::import_wanted);
+    QTest::mouseClick(here.button("Own program"), Qt::LeftButton);
+    QCOMPARE(proposed.count(), 1);
+    const auto spec = proposed.first().first().value<run::RunSpec>();
+    QVERIFY(spec.program && spec.program->attach);
+    QTest::mouseClick(here.button("Import runs…"), Qt::LeftButton);
+    QCOMPARE(imports.count(), 1);
+  }
+
   void says_that_a_database_cannot_be_read() {
     QTemporaryDir folder;
     QFile file(folder.filePath("runs.db"));

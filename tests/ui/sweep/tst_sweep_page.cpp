@@ -74,6 +74,7 @@ private Q_SLOTS:
   void errors_of_the_whole_plan_are_said_at_their_field();
   void a_plan_becomes_a_sweep_that_ends_on_the_answer();
   void a_sweep_of_another_program_is_shown_as_it_goes_on();
+  void a_paused_sweep_continues();
   void a_stopped_sweep_is_resumed();
   void waiting_runs_are_moved_and_skipped();
   void values_are_added_to_a_finished_sweep();
@@ -129,6 +130,8 @@ void TestSweepPage::a_plan_becomes_a_sweep_that_ends_on_the_answer() {
   QSignalSpy wanted(&here.bench(), &Workbench::page_wanted);
   here.plan(small_sweep("16,32", 8, 2));
   QTRY_VERIFY_WITH_TIMEOUT(here.main().isEnabled(), patience_ms);
+  auto* charts = here.named<QWidget>("sweep_charts");
+  QVERIFY(charts && !charts->isVisible()); // there is nothing to see yet
   QTest::keyClick(&here.page(), Qt::Key_Return, Qt::ControlModifier);
   QCOMPARE(here.bench().job_queue().jobs().size(), 1);
   QCOMPARE(wanted.last().first().toString(), QString("sweep"));
@@ -137,6 +140,7 @@ void TestSweepPage::a_plan_becomes_a_sweep_that_ends_on_the_answer() {
   QTRY_COMPARE_WITH_TIMEOUT(here.status(), QString("finished"), patience_ms);
   QTRY_COMPARE(here.answer().toStdString(), here.cli_answer(*here.page().shown()));
   QCOMPARE(here.view().count(RunStage::finished), std::size_t{4});
+  QTRY_VERIFY(charts->isVisible()); // accuracy and throughput over the batch size
   QCOMPARE(here.main().text(), QString("Compare"));
   QSignalSpy compared(&here.bench(), &Workbench::sweep_comparison_wanted);
   here.click(&here.main());
@@ -158,6 +162,27 @@ void TestSweepPage::a_sweep_of_another_program_is_shown_as_it_goes_on() {
   // A run of another program is paused by a command to it.
   here.action("pause").trigger();
   QTRY_VERIFY_WITH_TIMEOUT(made.commands() == std::vector<std::string>{"pause"}, patience_ms);
+}
+
+void TestSweepPage::a_paused_sweep_continues() {
+  SweepHere here;
+  here.plan(small_sweep("16", 40'000));
+  QTRY_VERIFY_WITH_TIMEOUT(here.main().isEnabled(), patience_ms);
+  here.click(&here.main());
+  QTRY_VERIFY_WITH_TIMEOUT(here.action("pause").isEnabled(), patience_ms);
+  here.action("pause").trigger();
+  QTRY_COMPARE_WITH_TIMEOUT(here.status(), QString("paused"), patience_ms);
+  QCOMPARE(here.action("pause").text(), QString("Continue"));
+  here.action("pause").trigger();
+  QTRY_COMPARE_WITH_TIMEOUT(here.status(), QString("running"), patience_ms);
+  QCOMPARE(here.action("pause").text(), QString("Pause"));
+  // Stopped with its button, which goes: the keyboard stays in the header.
+  QPushButton* stop = here.named("stop");
+  stop->setFocus();
+  QTest::keyClick(stop, Qt::Key_Space);
+  QTRY_COMPARE_WITH_TIMEOUT(here.status(), QString("stopped"), patience_ms);
+  QCOMPARE(here.main().text(), QString("Resume"));
+  QVERIFY(here.main().hasFocus() || here.named<QComboBox>("sweeps")->hasFocus());
 }
 
 void TestSweepPage::a_stopped_sweep_is_resumed() {
@@ -204,6 +229,7 @@ void TestSweepPage::waiting_runs_are_moved_and_skipped() {
   QTRY_COMPARE_WITH_TIMEOUT(here.view().count(RunStage::ended), std::size_t{1}, patience_ms);
   QCOMPARE(reader.run(2).outcome.reason, std::string("skipped"));
   QVERIFY(here.column("Status").contains("skipped"));
+  QCOMPARE(here.table().chosen(), std::vector<std::size_t>{2}); // the next one that waits, so that it can be skipped
 }
 
 void TestSweepPage::values_are_added_to_a_finished_sweep() {

@@ -1,5 +1,6 @@
 #include "ui/window/answer_strip.h"
 
+#include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -27,10 +28,21 @@ private Q_SLOTS:
     compare::Answer answer;
     answer.headline = "Batch size 64";
     answer.text = "Batch size 64: the best validation accuracy, 97.00 %.";
+    answer.reason_size = answer.text.size();
+    answer.text += " Larger batch sizes were not tried.";
     answer.batch = 64;
     strip.show_answer(sweep::demo_spec(), answer);
     QVERIFY(strip.isVisible());
     QCOMPARE(strip.findChild<AnswerBanner*>()->text(), QString::fromStdString(answer.text));
+    // What it is, how sure that is, why, and the rest on request.
+    QCOMPARE(strip.findChild<QLabel*>("answer")->text(), QString("Batch size 64"));
+    QCOMPARE(strip.findChild<QLabel*>("certainty")->text(), QString("not known how sure"));
+    QCOMPARE(strip.findChild<QLabel*>("answer-reason")->text(), QString("The best validation accuracy, 97.00 %."));
+    auto* details = strip.findChild<QLabel*>("answer-more");
+    QVERIFY(!details->isVisible());
+    strip.findChild<QToolButton*>("answer-details")->click();
+    QVERIFY(details->isVisible());
+    QCOMPARE(details->text(), QString("Larger batch sizes were not tried."));
 
     run::RunSpec proposed;
     connect(&bench, &Workbench::run_proposed, this, [&](const run::RunSpec& spec) { proposed = spec; });
@@ -40,7 +52,7 @@ private Q_SLOTS:
     QSignalSpy wanted(&bench, &Workbench::page_wanted);
     QTest::mouseClick(strip.findChild<QPushButton*>("show_sweep"), Qt::LeftButton);
     QCOMPARE(wanted.last().first().toString(), QString("sweep"));
-    QTest::mouseClick(strip.findChild<QToolButton*>(), Qt::LeftButton);
+    QTest::mouseClick(strip.findChild<QToolButton*>("dismiss"), Qt::LeftButton);
     QVERIFY(strip.isHidden());
   }
 };
