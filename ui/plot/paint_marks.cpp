@@ -24,7 +24,11 @@ void clear_behind(const Picture& picture, QCPPainter& painter, const QRectF& pla
 
 /// Where no mark is under the label; by default at the right end, above the line.
 QRectF label_place(const Picture& picture, const QSizeF& size, double y, const Panel& panel, int number) {
-  constexpr double from_edge = 4;
+  // The square by which a limit is dragged is at its end.
+  const bool is_dragged =
+      std::any_of(picture.scene.handles.begin(), picture.scene.handles.end(),
+                  [&](const PlotHandle& handle) { return handle.panel == number && handle.grip_at_end; });
+  const double from_edge = is_dragged ? 18 : 4;
   constexpr double of_mark = 8; // half its size
   const QRectF area = panel.area();
   const double above = y - size.height() - 1;
