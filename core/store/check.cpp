@@ -1,18 +1,15 @@
 #include "core/store/detail/check.h"
 
-#include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <set>
-#include <thread>
 #include <unordered_map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sqlite3.h>
 
+#include "core/base/lookout.h"
 #include "core/store/detail/series_reader.h"
 #include "core/store/file/detail/migrations.h"
 #include "core/store/file/detail/row_checks.h"
@@ -120,44 +117,17 @@ void part(const std::string& name, Lines& lines, const std::function<void()>& ch
   }
 }
 
-/// Interrupts what the connection does once `stop` says so. SQLite's progress handler is not called while a check goes
-/// through a table, however large.
-class Interrupter {
-public:
-  Interrupter(SQLite::Database& database, const std::function<bool()>& stop) {
-    if (stop)
-      thread_ = std::thread([this, handle = database.getHandle(), &stop] {
-        constexpr std::chrono::milliseconds interval{20};
-        std::unique_lock lock(mutex_);
-        while (!over_.wait_for(lock, interval, [this] { return is_over_; }))
-          if (stop())
-            sqlite3_interrupt(handle);
-      });
-  }
-  ~Interrupter() {
-    {
-      const std::lock_guard lock(mutex_);
-      is_over_ = true;
-    }
-    over_.notify_one();
-    if (thread_.joinable())
-      thread_.join();
-  }
-  Interrupter(const Interrupter&) = delete;
-  Interrupter& operator=(const Interrupter&) = delete;
-
-private:
-  std::mutex mutex_;
-  std::condition_variable over_;
-  bool is_over_ = false; ///< guarded by mutex_
-  std::thread thread_;
-};
-
 } // namespace
 
 std::vector<std::string> check_quickly(SQLite::Database& database, const std::function<bool()>& stop) {
   Lines lines;
-  const Interrupter interrupter(database, stop);
+  // SQLite's progress handler is not called while a check goes through a table, however large.
+  std::optional<Lookout> lookout;
+  if (stop)
+    lookout.emplace([&stop, handle = database.getHandle()] {
+      if (stop())
+        sqlite3_interrupt(handle);
+    });
   part("database", lines, [&] {
     SQLite::Statement query(database, "PRAGMA quick_check(10)");
     while (query.executeStep())

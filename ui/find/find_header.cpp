@@ -27,18 +27,6 @@ QString strategy_help(const search::Strategy& strategy) {
                                       QCoreApplication::translate("Strategy", strategy.help));
 }
 
-/// An entry of the list says what it does; the box has its name alone.
-class StrategyDelegate : public QStyledItemDelegate {
-public:
-  using QStyledItemDelegate::QStyledItemDelegate;
-
-protected:
-  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
-    QStyledItemDelegate::initStyleOption(option, index);
-    option->text = index.data(Qt::ToolTipRole).toString();
-  }
-};
-
 } // namespace
 
 FindHeader::FindHeader(const Actions& actions, QWidget* parent)
@@ -77,7 +65,7 @@ void FindHeader::make_strategies() {
     strategy_->setItemData(strategy_->count() - 1, helps.last(), Qt::ToolTipRole);
   }
   strategy_->setCurrentText(QStringLiteral("predictive"));
-  strategy_->setItemDelegate(new StrategyDelegate(strategy_));
+  strategy_->setItemDelegate(new ListTextDelegate(Qt::ToolTipRole, strategy_));
   strategy_->view()->setMinimumWidth(strategy_->view()->sizeHintForColumn(0) + Theme::lines(2));
   strategy_->setObjectName(QStringLiteral("strategy"));
   strategy_->setAccessibleName(tr("Strategy"));

@@ -47,13 +47,15 @@ void LimitLine::update(const OpenRun* run, std::optional<double> predicted, std:
     constexpr double of_the_past = 0.1; // where no end is known
     ahead = end && *end > *now ? std::pair(*now, *end) : std::pair(*now * (1 - of_the_past), *now);
   }
+  const std::int64_t id = run != nullptr ? run->id() : 0;
   const std::size_t events = run != nullptr ? run->events().size() : 0;
   const bool whole_process = run != nullptr && run->reads_whole_process();
-  if (limit == limit_ && drawn == drawn_ && ahead == ahead_ && events == events_ && axis == axis_ &&
+  if (id == run_ && limit == limit_ && drawn == drawn_ && ahead == ahead_ && events == events_ && axis == axis_ &&
       whole_process == whole_process_)
     return;
   whole_process_ = whole_process;
   ahead_ = ahead;
+  run_ = id;
   events_ = events;
   axis_ = axis;
   limit_ = limit;

@@ -26,6 +26,7 @@ private:
   bool drawn_ = false;
   bool whole_process_ = false;                     ///< see OpenRun::reads_whole_process()
   std::optional<std::pair<double, double>> ahead_; ///< x range of the handle, if there is one
+  std::int64_t run_ = 0;                           ///< whose line it is
   std::size_t events_ = 0;                         ///< of the run
   series::Axis axis_ = series::Axis::step;
 };

@@ -7,7 +7,6 @@
 #include <QHBoxLayout>
 #include <QLocale>
 #include <QProgressBar>
-#include <QStyledItemDelegate>
 
 #include "ui/theme/theme.h"
 #include "ui/widgets/commands.h"
@@ -25,18 +24,6 @@ QString entry_of(const KnownSweep& sweep, const QString& when) {
   const QString what = title_of(sweep.spec).section(QStringLiteral(": "), 1);
   return QStringList{SweepHeader::tr("Sweep %1").arg(sweep.id), what, when}.join(QStringLiteral("   "));
 }
-
-class EntryDelegate : public QStyledItemDelegate {
-public:
-  using QStyledItemDelegate::QStyledItemDelegate;
-
-protected:
-  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
-    QStyledItemDelegate::initStyleOption(option, index);
-    if (const QVariant text = index.data(in_list); text.isValid())
-      option->text = text.toString();
-  }
-};
 
 QString when_text(const KnownSweep& sweep) {
   const QDateTime at = QDateTime::fromString(sweep.created, Qt::ISODate).toLocalTime();
@@ -66,7 +53,7 @@ SweepHeader::SweepHeader(const Actions& actions, QWidget* parent)
   sweeps_->setToolTip(tr("Show another sweep of the database, or plan a new one"));
   sweeps_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   sweeps_->setMinimumContentsLength(9);
-  sweeps_->setItemDelegate(new EntryDelegate(sweeps_));
+  sweeps_->setItemDelegate(new ListTextDelegate(in_list, sweeps_));
   connect(sweeps_, &QComboBox::activated, this, [this](int index) {
     const QVariant sweep = sweeps_->itemData(index);
     if (sweep.isValid())

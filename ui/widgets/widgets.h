@@ -98,6 +98,23 @@ private:
   QStyleOptionViewItem as_painted(QStyleOptionViewItem option, const QModelIndex& index) const;
 };
 
+/// Entries of a combo box's list that show the text of this role, if they have one; the box, which has less room, shows
+/// the usual one.
+class ListTextDelegate : public QStyledItemDelegate {
+public:
+  ListTextDelegate(int role, QObject* parent) : QStyledItemDelegate(parent), role_(role) {}
+
+protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    if (const QVariant text = index.data(role_); text.isValid())
+      option->text = text.toString();
+  }
+
+private:
+  const int role_;
+};
+
 /// Table cells that keep their text colours in a selected row.
 class RowDelegate : public CellDelegate {
   Q_OBJECT

@@ -120,10 +120,7 @@ void MainWindow::watch_workbench() {
   });
   connect(&workbench_, &Workbench::import_wanted, this, [this] { choose_import(false); });
   connect(&workbench_, &Workbench::problem, this, &MainWindow::show_problem);
-  connect(&workbench_, &Workbench::note, this, [this](const QString& text) {
-    run_database_problem_ = false;
-    banner_->show_note(text);
-  });
+  connect(&workbench_, &Workbench::note, this, [this](const QString& text) { say(text, {}); });
   connect(&workbench_.run_database(), &RunDatabase::problem, this,
           [this](const QString& text) { show_database_problem(text, false); });
   connect(&workbench_.run_database(), &RunDatabase::damaged, this,

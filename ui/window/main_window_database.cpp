@@ -23,6 +23,12 @@ QStringList database_filters() {
   return {MainWindow::tr("Run databases (*.db *.sqlite)"), MainWindow::tr("All files (*)")};
 }
 
+QFileDialog* new_database_dialog(QWidget* parent, const QString& title, const QString& name) {
+  QFileDialog* dialog = save_file_dialog(parent, title, database_filters(), name);
+  dialog->setDefaultSuffix(QStringLiteral("db"));
+  return dialog;
+}
+
 } // namespace
 
 void MainWindow::make_database_commands(QMenu& menu) {
@@ -79,8 +85,7 @@ void MainWindow::choose_database() {
 
 /// A name that is taken is opened: nothing is ever replaced by an empty database.
 void MainWindow::choose_new_database() {
-  QFileDialog* dialog = save_file_dialog(this, tr("New run database"), database_filters(), QStringLiteral("runs.db"));
-  dialog->setDefaultSuffix(QStringLiteral("db"));
+  QFileDialog* dialog = new_database_dialog(this, tr("New run database"), QStringLiteral("runs.db"));
   dialog->setOption(QFileDialog::DontConfirmOverwrite);
   connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::open_database);
   dialog->open();
@@ -112,8 +117,7 @@ void MainWindow::open_checked(const QString& file) {
 
 void MainWindow::choose_backup() {
   const QString name = QFileInfo(recent_.value(0)).completeBaseName() + QStringLiteral("-backup.db");
-  QFileDialog* dialog = save_file_dialog(this, tr("Back up the run database"), database_filters(), name);
-  dialog->setDefaultSuffix(QStringLiteral("db"));
+  QFileDialog* dialog = new_database_dialog(this, tr("Back up the run database"), name);
   connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) {
     care_->back_up(file, [this](const QString& said, const QString& problem) { say(said, problem); });
   });
@@ -131,8 +135,7 @@ void MainWindow::choose_merge() {
 
 void MainWindow::choose_repaired_copy() {
   const QString name = QFileInfo(recent_.value(0)).completeBaseName() + QStringLiteral("-repaired.db");
-  QFileDialog* dialog = save_file_dialog(this, tr("Repaired copy of the run database"), database_filters(), name);
-  dialog->setDefaultSuffix(QStringLiteral("db"));
+  QFileDialog* dialog = new_database_dialog(this, tr("Repaired copy of the run database"), name);
   dialog->setOption(QFileDialog::DontConfirmOverwrite); // it is refused
   connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) {
     care_->repair_copy(file, [this, file](const QString& said, const QString& problem) {

@@ -194,10 +194,7 @@ void MainWindow::export_to(const QString& file, const QString& format) {
   for (const OpenRun* run : workbench_.opened())
     runs.push_back(run->id());
   workbench_.run_database().export_runs(runs, format, file, this, [this, file](const QString& error) {
-    if (error.isEmpty())
-      banner_->show_note(tr("Exported to %1.").arg(file));
-    else
-      show_problem(tr("Not exported: %1").arg(error));
+    say(tr("Exported to %1.").arg(file), error.isEmpty() ? QString() : tr("Not exported: %1").arg(error));
   });
 }
 

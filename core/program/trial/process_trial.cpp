@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/lookout.h"
 #include "core/base/processor_time.h"
 #include "core/base/seconds_since.h"
 #include "core/base/text.h"
 #include "core/program/process/command.h"
-#include "core/program/trial/detail/lookout.h"
 
 namespace batchscope::program {
 

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "core/base/lookout.h"
 #include "core/base/median.h"
 #include "core/base/seconds_since.h"
 #include "core/program/run/program_source.h"
-#include "core/program/trial/detail/lookout.h"
 
 namespace batchscope::program {
 

@@ -6,10 +6,9 @@
 #include <mutex>
 #include <thread>
 
-namespace batchscope::program {
+namespace batchscope {
 
-/// Looks after a program that is tried while its run is followed: calls `look` every 50 ms, on a thread of its own,
-/// until it is destroyed.
+/// Looks after something that goes on: calls `look` every 50 ms, on a thread of its own, until it is destroyed.
 class Lookout {
 public:
   explicit Lookout(std::function<void()> look) : thread_([this, look = std::move(look)] { work(look); }) {}
@@ -38,4 +37,4 @@ private:
   std::thread thread_; ///< last: it uses all of the above
 };
 
-} // namespace batchscope::program
+} // namespace batchscope
