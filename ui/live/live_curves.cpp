@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/telemetry/series_info.h"
 #include "ui/live/run_names.h"
@@ -24,6 +25,11 @@ class CurveTexts {
 std::shared_ptr<const CurveSource> series_of(const OpenRun& run, const char* name, series::Axis axis,
                                              double scale = 1) {
   return std::make_shared<HistoryCurve>(run.history(), name, axis, scale);
+}
+
+/// Whether a run has values of the series that are worth a plot.
+bool has_values(const series::History& history, const std::string& series) {
+  return history.find(series) != nullptr && says_something(history, series);
 }
 
 } // namespace
@@ -84,12 +90,12 @@ void LiveCurves::show(const QList<OpenRun*>& runs, series::Axis axis) {
   alone_.reset();
   others_.clear();
   has_streams_ = false;
-  plots_.set_panel_visible(others_panel, false);
-  for (const int panel : {batch_panel, coverage_panel})
-    plots_.set_panel_visible(panel, true);
+  awaited_.clear();
+  needed_ = {memory_panel, loss_panel, batch_panel, coverage_panel};
   plots_.set_shared_legend(runs.size() > 1);
   if (runs.size() == 1) {
     show_alone(*runs.first(), axis);
+    arrange();
     return;
   }
   QStringList names;
@@ -104,6 +110,112 @@ void LiveCurves::show(const QList<OpenRun*>& runs, series::Axis axis) {
     current_look_ = looks.first();
   for (int number = 0; number < runs.size(); ++number)
     show_beside(*runs[number], names[number], axis, looks[number], number == 0);
+  arrange();
+}
+
+void LiveCurves::need(int panel, bool needed) {
+  if (needed)
+    needed_.insert(panel);
+  else
+    needed_.erase(panel);
+}
+
+/// Shows the plots that are chosen and have something to show, in their order.
+void LiveCurves::arrange() {
+  constexpr double of_large = 2;
+  QList<int> order;
+  for (const PlotChoice& choice : std::as_const(choices_)) {
+    const int panel = panel_of(choice.key);
+    if (panel == no_panel)
+      continue;
+    order += panel;
+    plots_.set_panel_visible(panel, choice.shown && needed_.contains(panel));
+    plots_.set_panel_height(panel, plots_.panel_spec(panel).height * (choice.large ? of_large : 1));
+  }
+  for (const auto& [series, panel] : own_panels_)
+    if (!order.contains(panel))
+      plots_.set_panel_visible(panel, false);
+  plots_.set_panel_order(order);
+}
+
+/// The panel of a plot; no_panel for that of a series that was never shown.
+int LiveCurves::panel_of(const QString& plot) const {
+  const PlotChoices usual = usual_plots();
+  for (qsizetype i = 0; i < usual.size(); ++i)
+    if (usual[i].key == plot)
+      return static_cast<int>(i);
+  const auto found = own_panels_.find(series_of_plot(plot));
+  return found == own_panels_.end() ? no_panel : found->second;
+}
+
+std::vector<std::string> LiveCurves::own_series() const {
+  std::vector<std::string> series;
+  for (const PlotChoice& choice : choices_)
+    if (std::string name = series_of_plot(choice.key); choice.shown && !name.empty())
+      series.push_back(std::move(name));
+  return series;
+}
+
+/// The plot of this series alone, if the user wants one; else no_panel.
+int LiveCurves::own_panel(const std::string& series) {
+  const std::vector<std::string> own = own_series();
+  if (std::find(own.begin(), own.end(), series) == own.end())
+    return no_panel;
+  const auto [found, is_new] = own_panels_.try_emplace(series, no_panel);
+  if (is_new) {
+    const SeriesLook look = series_look(series);
+    found->second = plots_.add_panel({.key = QString::fromStdString(series),
+                                      .title = look.heading(),
+                                      .unit = look.unit,
+                                      .from_zero = false,
+                                      .height = 0.8,
+                                      .lowest_top = {}});
+  }
+  need(found->second);
+  return found->second;
+}
+
+/// The curve of a run in the plot of a series; `name` is the run's, empty if it is shown alone.
+void LiveCurves::show_own(const OpenRun& run, const std::string& series, series::Axis axis, const QString& name,
+                          int look_number) {
+  if (!has_values(*run.history(), series)) {
+    awaited_.emplace_back(run.history(), series);
+    return;
+  }
+  const SeriesLook look = series_look(series);
+  const auto& steps = telemetry::step_series();
+  const bool every_step = std::find(steps.begin(), steps.end(), series) != steps.end();
+  // What is there for a few steps only is seen by its points.
+  const bool points = !every_step && telemetry::is_known_series(series) && series != telemetry::noise_scale;
+  const CurveStyle style{.name = name.isEmpty() ? look.title : name, .series = look_number, .points = points};
+  LiveCurve& curve =
+      add(own_panel(series), name.isEmpty() ? look.title : CurveTexts::tr("%1, %2").arg(look.title, name),
+          series_of(run, series.c_str(), axis, look.scale), style);
+  curve.unit = look.unit;
+  curve.run = name;
+}
+
+QList<OfferedPlot> LiveCurves::offered(const QList<OpenRun*>& runs) const {
+  QList<OfferedPlot> plots;
+  const PlotChoices usual = usual_plots();
+  for (const PlotChoice& choice : usual)
+    if (const int panel = panel_of(choice.key); panel != others_panel || needed_.contains(panel))
+      plots += {choice.key, plots_.panel_spec(panel).title};
+  std::set<std::string> series;
+  // Those that the usual plots show, and those by which the others are placed.
+  const std::set<std::string> placed = {"examples_seen", "epoch_index",     "train_coverage", "batch",
+                                        "micro_batch",   "effective_batch", "loss",           "validation_loss",
+                                        "seconds",       "allocated_bytes", "reserved_bytes", "peak_bytes"};
+  for (const OpenRun* run : runs) {
+    std::vector<std::string> names = run->history()->others();
+    names.insert(names.end(), telemetry::step_series().begin(), telemetry::step_series().end());
+    for (const std::string& name : names)
+      if (!placed.contains(name) && !telemetry::stream_series_from(name) && has_values(*run->history(), name))
+        series.insert(name);
+  }
+  for (const std::string& name : series)
+    plots += {series_prefix + QString::fromStdString(name), series_look(name).heading()};
+  return plots;
 }
 
 std::shared_ptr<SmoothedCurve> LiveCurves::smoothed(const OpenRun& run, series::Axis axis) {
@@ -118,8 +230,8 @@ void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
   alone_ = run.history();
   silent_ = silent_series();
   const auto told = [this](const char* name) { return is_told(name); };
-  plots_.set_panel_visible(batch_panel, told("batch") || told("effective_batch") || told("micro_batch"));
-  plots_.set_panel_visible(coverage_panel, told("train_coverage"));
+  need(batch_panel, told("batch") || told("effective_batch") || told("micro_batch"));
+  need(coverage_panel, told("train_coverage"));
   show_memory(run, axis);
   add(loss_panel, CurveTexts::tr("loss"), series_of(run, "loss", axis),
       {.name = CurveTexts::tr("training"), .series = 1, .faint = true});
@@ -149,13 +261,17 @@ void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
         {.name = CurveTexts::tr("train_coverage"),
          .series = 3,
          .help = CurveTexts::tr("Part of this epoch's examples seen")});
-  if (told("epoch"))
-    add(no_panel, CurveTexts::tr("epoch"), series_of(run, "epoch", axis), {});
-  if (told("learning_rate"))
-    add(no_panel, CurveTexts::tr("learning rate"), series_of(run, "learning_rate", axis), {});
-  if (told("grad_norm"))
-    add(no_panel, CurveTexts::tr("gradient norm"), series_of(run, "grad_norm", axis), {});
+  const std::vector<std::string> own = own_series();
+  const auto list = [&](const char* series, const QString& name) {
+    if (told(series) && std::find(own.begin(), own.end(), series) == own.end())
+      add(no_panel, name, series_of(run, series, axis), {});
+  };
+  list("epoch", CurveTexts::tr("epoch"));
+  list("learning_rate", CurveTexts::tr("learning rate"));
+  list("grad_norm", CurveTexts::tr("gradient norm"));
   show_others(run, axis);
+  for (std::size_t i = 0; i < own.size(); ++i)
+    show_own(run, own[i], axis, {}, static_cast<int>(i));
 }
 
 /// Shows the memory. For a program on the host it is that of its process, which its budget does not limit as a whole.
@@ -207,6 +323,8 @@ void LiveCurves::show_others(const OpenRun& run, series::Axis axis) {
       show_stream(run, name, static_cast<int>(found - streams.begin()), axis);
       continue;
     }
+    if (own_panel(name) != no_panel)
+      continue;
     // Only for this program's runs: another's series of that name may be anything.
     if (run.spec() && (name == telemetry::tokens || name == telemetry::tokens_per_second)) {
       add(no_panel, name == telemetry::tokens ? CurveTexts::tr("tokens") : CurveTexts::tr("tokens per second"),
@@ -218,7 +336,7 @@ void LiveCurves::show_others(const OpenRun& run, series::Axis axis) {
     const QString title = QString::fromStdString(name);
     add(others_panel, title, series_of(run, name.c_str(), axis), {.name = title, .series = series++});
   }
-  plots_.set_panel_visible(others_panel, series > 0);
+  need(others_panel, series > 0);
   has_streams_ = !streams.empty();
 }
 
@@ -254,7 +372,9 @@ bool LiveCurves::is_told(const char* series) const {
 }
 
 bool LiveCurves::outdated() const {
-  return alone_ && (alone_->others() != others_ || silent_series() != silent_);
+  const auto came = [](const auto& awaited) { return has_values(*awaited.first, awaited.second); };
+  return (alone_ && (alone_->others() != others_ || silent_series() != silent_)) ||
+         std::any_of(awaited_.begin(), awaited_.end(), came);
 }
 
 void LiveCurves::show_beside(const OpenRun& run, const QString& name, series::Axis axis, int look, bool current) {
@@ -276,13 +396,15 @@ void LiveCurves::show_beside(const OpenRun& run, const QString& name, series::Ax
     of_run(batch_panel, CurveTexts::tr("batch, %1").arg(name), series_of(run, "batch", axis), staircase);
   if (current && run.tells("train_coverage"))
     add(coverage_panel, CurveTexts::tr("train_coverage"), series_of(run, "train_coverage", axis, to_percent), style);
+  for (const std::string& series : own_series())
+    show_own(run, series, axis, name, look);
 }
 
 LiveCurve& LiveCurves::add(int panel, const QString& name, std::shared_ptr<const CurveSource> source,
                            const CurveStyle& style) {
   if (panel != no_panel)
     plots_.add_curve(panel, source, style);
-  return curves_.emplace_back(LiveCurve{name, panel, std::move(source), style, nullptr, {}});
+  return curves_.emplace_back(LiveCurve{name, panel, std::move(source), style, nullptr, {}, {}});
 }
 
 void LiveCurves::set_smoothing(double weight) {

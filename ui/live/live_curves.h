@@ -2,16 +2,19 @@
 
 #include <QList>
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
+#include "ui/live/plot_chooser.h"
 #include "ui/opened_runs/open_run.h"
 #include "ui/plot/linked_plots.h"
 
 namespace batchscope::ui {
 
-/// The plots of the page, from top to bottom: panel numbers of LinkedPlots.
+/// The usual plots of the page: panel numbers of LinkedPlots. Those of single series come after them.
 enum LivePanel { memory_panel, loss_panel, batch_panel, coverage_panel, others_panel };
 
 inline constexpr int no_panel = -1; ///< listed in cards but not drawn
@@ -23,6 +26,7 @@ struct LiveCurve {
   std::shared_ptr<const CurveSource> source;
   CurveStyle style;
   std::shared_ptr<const CurveSource> parts; ///< number of micro batches, if the value is a micro batch: 2 x 136
+  QString unit;                             ///< of its values where its panel does not say it: "%"
   QString run; ///< short name of its run, if several runs are shown and the curve belongs to one of them
 };
 
@@ -47,7 +51,11 @@ public:
   void set_by_stream(bool by_stream) { by_stream_ = by_stream; }
   /// Whether the run shown, alone, has such series.
   bool has_streams() const { return has_streams_; }
-  /// Whether the shown run has series by now that were not there at the last show().
+  /// Which plots the next show() makes, their order and size.
+  void set_plots(const PlotChoices& plots) { choices_ = plots; }
+  /// The plots that there are for the shown runs, the usual ones first.
+  QList<OfferedPlot> offered(const QList<OpenRun*>& runs) const;
+  /// Whether the shown runs have series by now that were not there at the last show().
   bool outdated() const;
   /// Smooths new values in portions; returns false while more are left.
   bool catch_up();
@@ -62,6 +70,12 @@ private:
   LiveCurve& add(int panel, const QString& name, std::shared_ptr<const CurveSource> source, const CurveStyle& style);
   std::shared_ptr<SmoothedCurve> smoothed(const OpenRun& run, series::Axis axis);
 
+  void need(int panel, bool needed = true);
+  void arrange();
+  int panel_of(const QString& plot) const;
+  int own_panel(const std::string& series);
+  void show_own(const OpenRun& run, const std::string& series, series::Axis axis, const QString& name, int look);
+  std::vector<std::string> own_series() const;
   std::vector<std::string> silent_series() const;
   bool is_told(const char* series) const;
   void show_memory(const OpenRun& run, series::Axis axis);
@@ -72,6 +86,10 @@ private:
   std::shared_ptr<const series::History> alone_; ///< of a run that is shown alone
   std::vector<std::string> others_;              ///< names of its further series
   std::vector<std::string> silent_;              ///< those that its program does not report
+  std::vector<std::pair<std::shared_ptr<const series::History>, std::string>> awaited_; ///< chosen, without values yet
+  PlotChoices choices_ = usual_plots();
+  std::map<std::string, int> own_panels_; ///< of series that were ever chosen
+  std::set<int> needed_;                  ///< panels that have something to show
   bool of_program_ = false;
   bool by_stream_ = true;
   bool has_streams_ = false;

@@ -18,6 +18,7 @@
 #include "ui/live/no_run.h"
 #include "ui/live/oom_card.h"
 #include "ui/live/plan_layer.h"
+#include "ui/live/plot_chooser.h"
 #include "ui/live/reading_card.h"
 #include "ui/live/reason_card.h"
 #include "ui/live/run_header.h"
@@ -190,6 +191,12 @@ void LivePage::connect_parts() {
   });
   connect(view_, &ViewBar::by_stream_changed, this, [this] {
     curves_.set_by_stream(view_->by_stream());
+    show_curves();
+  });
+  connect(&view_->plots(), &PlotChooser::opening, this,
+          [this] { view_->plots().offer(curves_.offered(workbench_.opened())); });
+  connect(&view_->plots(), &PlotChooser::chosen, this, [this] {
+    curves_.set_plots(view_->plots().choices());
     show_curves();
   });
   connect(plots_, &LinkedPlots::crosshair_moved, this, &LivePage::update_readings);

@@ -26,7 +26,8 @@ QString value_text(const LiveCurve& curve, double value, double x) {
   }
   if (curve.panel == no_panel)
     return format_number(value, 4);
-  return panel_value(curve.panel, value);
+  const QString text = panel_value(curve.panel, value);
+  return curve.unit.isEmpty() ? text : text + u' ' + curve.unit;
 }
 
 /// As panel_number(), but short: four values stand side by side.

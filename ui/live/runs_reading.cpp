@@ -86,7 +86,8 @@ void RunsReading::show_at(const std::vector<LiveCurve>& curves, std::optional<do
       label->setText(text);
   };
   for (const LiveCurve& curve : curves) {
-    if (curve.run.isEmpty())
+    const Column column = column_of(curve);
+    if (curve.run.isEmpty() || column == column_count)
       continue;
     if (!names.contains(curve.run)) {
       names += curve.run;
@@ -98,7 +99,7 @@ void RunsReading::show_at(const std::vector<LiveCurve>& curves, std::optional<do
     const auto extent = curve.source->extent();
     const auto place = x ? x : extent ? std::optional(extent->second) : std::nullopt;
     const auto value = place ? curve.source->value_at(*place) : std::nullopt;
-    QLabel* cell = shown.values[column_of(curve)];
+    QLabel* cell = shown.values[column];
     const QString text = value ? panel_number(curve.panel, *value) : none;
     change(cell, text);
     if (cell->accessibleName() != text)

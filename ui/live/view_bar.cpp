@@ -10,6 +10,7 @@
 #include <QResizeEvent>
 #include <QSlider>
 
+#include "ui/live/plot_chooser.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/widgets.h"
@@ -26,7 +27,8 @@ constexpr double words_from = 46; ///< lines of text
 
 ViewBar::ViewBar(QAction* log, QAction* follow, QWidget* parent)
     : QWidget(parent), axis_(new QComboBox(this)), smoothing_(new QSlider(Qt::Horizontal, this)),
-      smoothing_value_(new QLabel(this)), axis_actions_(new QActionGroup(this)), log_(log),
+      smoothing_value_(new QLabel(this)), axis_actions_(new QActionGroup(this)), plots_(new PlotChooser(this)),
+      choose_plots_(make_command(this, tr("Choose plots…"), plots_->toolTip())), log_(log),
       clip_(make_command(this, tr("Clip outliers"),
                          tr("Exclude the highest and lowest 1 % of the values from the y scales"), Qt::Key_O)),
       by_stream_(make_command(this, tr("Streams"), tr("Draw the loss, coverage and examples of each data stream"),
@@ -47,17 +49,17 @@ ViewBar::ViewBar(QAction* log, QAction* follow, QWidget* parent)
   smoothing_->setAccessibleName(tr("Smoothing of the loss"));
   smoothing_->setToolTip(tr("Smoothing factor (exponential moving average)"));
   smoothing_->setRange(0, slider_steps - 1);
-  smoothing_->setMinimumWidth(Theme::lines(2));
+  smoothing_->setMinimumWidth(Theme::lines(0.5));
   smoothing_->setMaximumWidth(Theme::lines(6));
-  smoothing_value_->setMinimumWidth(Theme::lines(2));
+  smoothing_value_->setMinimumWidth(1);
 
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->setSpacing(Theme::lines(0.5));
+  layout->setSpacing(Theme::lines(0.4));
   layout->addWidget(add_word(tr("x axis")));
   layout->addWidget(axis_);
-  layout->addSpacing(Theme::lines(0.75));
   layout->addWidget(add_word(tr("smoothing")));
+  words_.last()->setContentsMargins(Theme::lines(0.75), 0, 0, 0);
   layout->addWidget(smoothing_);
   layout->addWidget(smoothing_value_);
   layout->addSpacing(Theme::lines(0.75));
@@ -67,6 +69,7 @@ ViewBar::ViewBar(QAction* log, QAction* follow, QWidget* parent)
   layout->addWidget(by_stream_box_);
   set_has_streams(false);
   layout->addStretch(1);
+  layout->addWidget(plots_);
   layout->addWidget(add_box(follow, "follow"));
 
   connect(axis_, &QComboBox::currentIndexChanged, this, [this](int index) {
@@ -78,6 +81,7 @@ ViewBar::ViewBar(QAction* log, QAction* follow, QWidget* parent)
     Q_EMIT smoothing_changed();
   });
   smoothing_->setValue(usual_smoothing);
+  connect(choose_plots_, &QAction::triggered, plots_, &PlotChooser::open);
   connect(clip_, &QAction::toggled, this, &ViewBar::clipping_changed);
   connect(by_stream_, &QAction::toggled, this, &ViewBar::by_stream_changed);
 }
@@ -93,6 +97,7 @@ void ViewBar::resizeEvent(QResizeEvent* event) {
   // The tooltips of the controls say what they are.
   for (QLabel* word : std::as_const(words_))
     word->setVisible(event->size().width() >= Theme::lines(words_from));
+  smoothing_value_->setVisible(event->size().width() >= Theme::lines(words_from));
 }
 
 void ViewBar::make_axis_actions() {
@@ -142,15 +147,12 @@ void ViewBar::set_has_streams(bool has_streams) {
 }
 
 QList<QAction*> ViewBar::view_actions() const {
-  return axis_actions_->actions() + QList<QAction*>{clip_, by_stream_};
+  return axis_actions_->actions() + QList<QAction*>{clip_, by_stream_, choose_plots_};
 }
 
 QJsonObject ViewBar::state() const {
-  return {{"axis", axis_->currentIndex()},
-          {"smoothing", smoothing_->value()},
-          {"log_loss", log_->isChecked()},
-          {"clipping", clipping()},
-          {"by_stream", by_stream()}};
+  return {{"axis", axis_->currentIndex()}, {"smoothing", smoothing_->value()}, {"log_loss", log_->isChecked()},
+          {"clipping", clipping()},        {"by_stream", by_stream()},         {"plots", to_json(plots_->choices())}};
 }
 
 void ViewBar::restore(const QJsonObject& state) {
@@ -162,6 +164,7 @@ void ViewBar::restore(const QJsonObject& state) {
     log_->trigger();
   clip_->setChecked(state.value("clipping").toBool(clipping()));
   by_stream_->setChecked(state.value("by_stream").toBool(by_stream()));
+  plots_->choose(plot_choices_from(state.value("plots").toArray()));
 }
 
 } // namespace batchscope::ui

@@ -15,7 +15,10 @@ class QSlider;
 
 namespace batchscope::ui {
 
-/// Controls for the plots: x axis, smoothing and scales, in one line, and the same as actions. UI thread.
+class PlotChooser;
+
+/// Controls for the plots: x axis, smoothing, scales and which plots there are, in one line, and the same as actions.
+/// UI thread.
 class ViewBar : public QWidget {
   Q_OBJECT
 
@@ -29,6 +32,8 @@ public:
   bool by_stream() const; ///< whether curves of the single data streams are drawn
   /// The control for by_stream() is there only for runs that have several.
   void set_has_streams(bool has_streams);
+
+  PlotChooser& plots() { return *plots_; }
 
   QList<QAction*> view_actions() const; ///< the bar's own actions
 
@@ -54,6 +59,8 @@ private:
   QSlider* smoothing_;
   QLabel* smoothing_value_;
   QActionGroup* axis_actions_;
+  PlotChooser* plots_;
+  QAction* choose_plots_;
   QAction* log_;
   QAction* clip_;
   QAction* by_stream_;

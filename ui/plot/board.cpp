@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "ui/plot/ticks.h"
@@ -57,6 +58,7 @@ Picture Board::picture() const {
 int Board::add_panel(const PanelSpec& spec) {
   panels_.push_back(std::make_unique<Panel>(*canvas_, spec, x_ticks_));
   panels_.back()->set_colors(theme_, fonts_.small);
+  order_.push_back(panels_.back().get());
   arrange();
   return static_cast<int>(panels_.size()) - 1;
 }
@@ -80,18 +82,32 @@ void Board::arrange() {
     if (panel->rect()->layout())
       grid->take(panel->rect());
   grid->simplify();
-  Panel* lowest = nullptr;
   for (const auto& panel : panels_) {
     panel->rect()->setVisible(panel->visible);
     panel->set_lowest(false);
-    if (panel->visible) {
-      grid->addElement(grid->rowCount(), 0, panel->rect());
-      lowest = panel.get();
-    }
   }
-  if (lowest)
-    lowest->set_lowest(true);
+  const std::vector<Panel*> panels = shown();
+  for (Panel* panel : panels)
+    grid->addElement(grid->rowCount(), 0, panel->rect());
+  if (!panels.empty())
+    panels.back()->set_lowest(true);
   touch_soon();
+}
+
+void Board::set_order(const QList<int>& panels) {
+  const auto place = [&](const Panel* panel) {
+    const auto is_this = [&](int number) { return this->panel(number) == panel; };
+    return std::find_if(panels.begin(), panels.end(), is_this) - panels.begin();
+  };
+  std::stable_sort(order_.begin(), order_.end(), [&](const Panel* a, const Panel* b) { return place(a) < place(b); });
+  arrange();
+}
+
+std::vector<Panel*> Board::shown() const {
+  std::vector<Panel*> shown;
+  std::copy_if(order_.begin(), order_.end(), std::back_inserter(shown),
+               [](const Panel* panel) { return panel->visible; });
+  return shown;
 }
 
 int Board::add_curve(int panel, std::shared_ptr<const CurveSource> source, const CurveStyle& style) {
@@ -240,15 +256,11 @@ void Board::lay_out() {
   const int line = static_cast<int>(std::ceil(QFontMetricsF(fonts_.small).height()));
   const int lowest = above_ticks + line + (scene.x_label.isEmpty() ? 0 : line + 2) + outer - 2;
   const int right = std::max(0, canvas_->width() - static_cast<int>(left_) - plot_width());
-  std::vector<Panel*> visible;
+  const std::vector<Panel*> visible = shown();
   double weights = 0;
   const int legend = static_cast<int>(shared_legend_height(picture(), plot_width()));
-  for (const auto& panel : panels_) {
-    if (panel->visible) {
-      visible.push_back(panel.get());
-      weights += panel->spec.height;
-    }
-  }
+  for (const Panel* panel : visible)
+    weights += panel->height;
   const auto count = static_cast<int>(visible.size());
   const int rest =
       std::max(10 * count, canvas_->height() - count * strip - (count - 1) * below_panel - lowest - on_top - legend);
@@ -256,7 +268,7 @@ void Board::lay_out() {
   for (int i = 0; i < count; ++i) {
     Panel& panel = *visible[static_cast<std::size_t>(i)];
     const double before = used;
-    used += panel.spec.height;
+    used += panel.height;
     const int height = static_cast<int>(std::lround(rest * used / weights) - std::lround(rest * before / weights));
     const int below = i + 1 < count ? below_panel : lowest;
     const int above = strip + (i == 0 ? on_top + legend : 0);

@@ -37,8 +37,14 @@ int LinkedPlots::add_panel(const PanelSpec& spec) {
   for (const auto& panel : impl_->board.panels())
     titles << panel->spec.heading();
   setAccessibleName(tr("Plots: %1").arg(titles.join(tr(", "))));
-  setMinimumHeight(Theme::lines(4) * static_cast<int>(titles.size()));
+  ask_for_height();
   return number;
+}
+
+/// Room for each plot, but not more than a small window has.
+void LinkedPlots::ask_for_height() {
+  constexpr int most = 24;
+  setMinimumHeight(Theme::lines(std::min(most, 4 * static_cast<int>(impl_->board.shown().size()))));
 }
 
 void LinkedPlots::set_log(int panel, bool log) {
@@ -71,6 +77,28 @@ void LinkedPlots::set_panel_visible(int panel, bool visible) {
     return;
   where->visible = visible;
   impl_->board.arrange();
+  ask_for_height();
+}
+
+bool LinkedPlots::panel_visible(int panel) const {
+  const Panel* where = impl_->board.panel(panel);
+  return where && where->visible;
+}
+
+const PanelSpec& LinkedPlots::panel_spec(int panel) const {
+  return impl_->board.panel(panel)->spec;
+}
+
+void LinkedPlots::set_panel_order(const QList<int>& panels) {
+  impl_->board.set_order(panels);
+}
+
+void LinkedPlots::set_panel_height(int panel, double height) {
+  Panel* where = impl_->board.panel(panel);
+  if (!where || where->height == height)
+    return;
+  where->height = height;
+  impl_->board.touch_soon();
 }
 
 int LinkedPlots::add_curve(int panel, std::shared_ptr<const CurveSource> source, const CurveStyle& style) {

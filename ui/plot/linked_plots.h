@@ -120,6 +120,12 @@ public:
   /// Ignores this fraction of the smallest and largest values when choosing the y range (0: none).
   void set_clipping(double fraction);
   void set_panel_visible(int panel, bool visible);
+  bool panel_visible(int panel) const;
+  const PanelSpec& panel_spec(int panel) const; ///< of a panel that there is
+  /// From top to bottom; panels that are not named follow in the order in which they were added.
+  void set_panel_order(const QList<int>& panels);
+  /// Relative to the others; PanelSpec::height at first.
+  void set_panel_height(int panel, double height);
 
   /// Adds a curve and returns its number.
   int add_curve(int panel, std::shared_ptr<const CurveSource> source, const CurveStyle& style);
@@ -231,6 +237,7 @@ private:
   QString title() const; ///< of a picture
   void add_actions();
   void add_panel_action(int panel);
+  void ask_for_height();
   QMenu* make_curves_menu(QWidget& parent);
   void open_menu(const QPoint& at);
   void ask_and_save(const QString& filter, const QString& ending, FileKind kind);

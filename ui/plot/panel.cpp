@@ -76,7 +76,7 @@ void add_scene(const Scene& scene, int number, const View& view, Gathered& gathe
 } // namespace
 
 Panel::Panel(Canvas& canvas, const PanelSpec& spec, const QSharedPointer<QCPAxisTickerText>& x_ticks)
-    : spec(spec), rect_(new QCPAxisRect(&canvas)), y_ticks_(new QCPAxisTickerText) {
+    : spec(spec), height(spec.height), rect_(new QCPAxisRect(&canvas)), y_ticks_(new QCPAxisTickerText) {
   rect_->setAutoMargins(QCP::msNone);
   rect_->setMinimumSize(20, 10);
   QCPAxis* x = rect_->axis(QCPAxis::atBottom);

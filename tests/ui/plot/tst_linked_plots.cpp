@@ -264,6 +264,14 @@ void TestLinkedPlots::panels_come_and_go() {
   plots.settle();
   QVERIFY(plots.position(1, 5, 5));
   QVERIFY(count_color(plots.to_image(1), theme_.series(2)) > 50);
+  QVERIFY(plots.at(0, 0, 0).y() < plots.at(0, 0, 1).y());
+  plots.set_panel_order({1});
+  plots.settle();
+  QVERIFY(plots.at(0, 0, 0).y() > plots.at(0, 0, 1).y());
+  plots.set_panel_height(1, 3);
+  plots.settle();
+  const auto height_of = [&plots](int panel) { return plots.at(0, 0, panel).y() - plots.at(0, 10, panel).y(); };
+  QVERIFY(height_of(1) > 2.5 * height_of(0));
 }
 
 void TestLinkedPlots::curves_come_and_go() {

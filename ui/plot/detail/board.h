@@ -32,7 +32,9 @@ public:
   int add_panel(const PanelSpec& spec);
   Panel* panel(int number) const;           ///< null if there is none
   Panel* panel_at(const QPointF& at) const; ///< visible panels only
-  void arrange();                           ///< call it after panels were added, shown or hidden
+  void arrange();                           ///< call it after panels were added, shown, hidden or reordered
+  void set_order(const QList<int>& panels); ///< from top to bottom; those not named follow
+  std::vector<Panel*> shown() const;        ///< the visible ones from top to bottom
   int add_curve(int panel, std::shared_ptr<const CurveSource> source, const CurveStyle& style);
   Curve* curve(int id) const;
   void clear_curves();
@@ -69,6 +71,7 @@ private:
   PlotFonts fonts_;
   QSharedPointer<QCPAxisTickerText> x_ticks_;
   std::vector<std::unique_ptr<Panel>> panels_;
+  std::vector<Panel*> order_; ///< all of panels_, from top to bottom
   std::vector<std::unique_ptr<Curve>> curves_;
   View view_;
   Range reported_{0, 1};

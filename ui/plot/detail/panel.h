@@ -60,6 +60,7 @@ public:
 
   const PanelSpec spec;
   bool visible = true;
+  double height; ///< relative to the others; spec.height is the usual one
   bool log = false;
   std::optional<Range> zoomed_y; ///< set if the user zoomed y; else y follows the curves
   Range y{0, 1};

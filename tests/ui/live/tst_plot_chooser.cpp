@@ -1,0 +1,203 @@
+#include <QJsonObject>
+#include <QListWidget>
+#include <QSignalSpy>
+
+#include "core/telemetry/record.h"
+#include "test_program.h"
+#include "ui/live/live_curves.h"
+#include "ui/live/live_test.h"
+#include "ui/live/plot_choice.h"
+#include "ui/live/plot_chooser.h"
+
+using namespace batchscope;
+using namespace batchscope::ui;
+using namespace batchscope::ui::test;
+
+/// Which plots Live shows, in what order and size.
+class TestPlotChooser : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void choices_survive_the_settings();
+  void any_series_becomes_a_plot();
+  void several_runs_share_the_plot_of_a_series();
+  void a_series_that_comes_later_is_drawn_then();
+};
+
+namespace {
+
+class Chooser {
+public:
+  explicit Chooser(LiveHere& live) : button_(*live.named<PlotChooser>("plots")) {
+    QTest::mouseClick(&button_, Qt::LeftButton);
+    list_ = popup()->findChild<QListWidget*>();
+  }
+  ~Chooser() { popup()->close(); }
+
+  QListWidgetItem* item(const QString& title) const {
+    for (int i = 0; i < list_->count(); ++i)
+      if (list_->item(i)->text() == title)
+        return list_->item(i);
+    return nullptr;
+  }
+  void tick(const QString& title, bool shown = true) const {
+    QVERIFY2(item(title), qPrintable(title));
+    item(title)->setCheckState(shown ? Qt::Checked : Qt::Unchecked);
+  }
+  void press(const QString& title, const char* button) const {
+    list_->setCurrentItem(item(title));
+    QTest::mouseClick(popup()->findChild<QPushButton*>(QLatin1String(button)), Qt::LeftButton);
+  }
+  QStringList titles() const {
+    QStringList titles;
+    for (int i = 0; i < list_->count(); ++i)
+      titles += list_->item(i)->text();
+    return titles;
+  }
+  QWidget* popup() const { return button_.findChild<QWidget*>("plot-list"); }
+
+private:
+  PlotChooser& button_;
+  QListWidget* list_ = nullptr;
+};
+
+run::RunSpec evaluated_run(std::int64_t steps) {
+  run::RunSpec spec = small_run(steps);
+  spec.evaluate_every = run::EvaluationInterval{.steps = 5};
+  return spec;
+}
+
+void train(LiveHere& live, const run::RunSpec& spec) {
+  const Job* job = live.bench().start_run(spec);
+  QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+  QTRY_COMPARE_WITH_TIMEOUT(live.run()->status(), QString("finished"), patience_ms);
+}
+
+/// The panel in whose legend this name is; no_panel: none that is visible.
+int panel_with(const LinkedPlots& plots, const QString& name) {
+  for (const auto& reading : plots.readings())
+    if (reading.name == name && plots.panel_visible(reading.panel))
+      return reading.panel;
+  return no_panel;
+}
+
+/// How high a place of the upper end of a panel is, in px from the top.
+double top(LiveHere& live, int panel) {
+  live.plots().refresh_now();
+  const auto [from, to] = live.plots().visible_range();
+  for (double y = 200; y > 0; y /= 1.02)
+    if (const auto at = live.plots().position(panel, (from + to) / 2, y))
+      return at->y();
+  return -1;
+}
+
+} // namespace
+
+void TestPlotChooser::choices_survive_the_settings() {
+  PlotChoices choices = usual_plots();
+  choices.move(0, 2);
+  choices[0].shown = false;
+  choices += PlotChoice{.key = "series:my/metric", .large = true};
+  QCOMPARE(plot_choices_from(to_json(choices)), choices);
+  // Of another version, or written by hand.
+  const QJsonArray strange{1, QJsonObject{{"key", "gone"}}, QJsonObject{{"key", "series:"}},
+                           QJsonObject{{"key", "loss"}, {"shown", false}}, QJsonObject{{"key", "loss"}}};
+  const PlotChoices read = plot_choices_from(strange);
+  QCOMPARE(read.size(), usual_plots().size());
+  QCOMPARE(read.first(), (PlotChoice{.key = "loss", .shown = false}));
+  QCOMPARE(series_look("validation_accuracy").unit, QString("%"));
+  QCOMPARE(series_look("device_bytes").title, QString("device"));
+}
+
+void TestPlotChooser::any_series_becomes_a_plot() {
+  LiveHere live;
+  train(live, evaluated_run(40));
+  LinkedPlots& plots = live.plots();
+  QCOMPARE(panel_with(plots, "validation accuracy"), no_panel);
+  {
+    const Chooser chooser(live);
+    QVERIFY(!chooser.item("batch")); // has its plot
+    QVERIFY(!chooser.item("seconds"));
+    QCOMPARE(chooser.titles().first(4), (QStringList{"Memory", "Loss", "Batch size", "train_coverage"}));
+    chooser.tick("Validation accuracy");
+    chooser.tick("Learning rate");
+    live.keep_picture("plot-chooser");
+  }
+  const int accuracy = panel_with(plots, "validation accuracy");
+  QVERIFY(accuracy > others_panel);
+  QVERIFY(panel_with(plots, "learning rate") > others_panel);
+  QVERIFY(top(live, accuracy) > top(live, coverage_panel)); // below
+  live.point_at(30);
+  QTRY_VERIFY(live.texts("reading-facts").contains("validation accuracy"));
+  QVERIFY(live.texts("reading-facts").contains(" %"));
+  const double coverage_before = top(live, coverage_panel);
+  {
+    const Chooser chooser(live);
+    for (int i = 0; i < 5; ++i)
+      chooser.press("Validation accuracy", "plot-up");
+    QCOMPARE(chooser.titles().first(2), (QStringList{"Validation accuracy", "Memory"}));
+    chooser.tick("Batch size", false);
+    chooser.press("Validation accuracy", "plot-large");
+    live.keep_picture("plots-chosen");
+  }
+  QVERIFY(!plots.panel_visible(batch_panel));
+  QVERIFY(top(live, accuracy) < top(live, memory_panel)); // the first now
+  QVERIFY(top(live, coverage_panel) != coverage_before);
+  const QJsonObject state = live.page().state();
+  LiveHere again;
+  again.page().restore(state);
+  train(again, evaluated_run(10));
+  QVERIFY(panel_with(again.plots(), "validation accuracy") > others_panel);
+  QVERIFY(!again.plots().panel_visible(batch_panel));
+  {
+    const Chooser chooser(again);
+    chooser.press("Memory", "plot-reset");
+  }
+  QCOMPARE(panel_with(again.plots(), "validation accuracy"), no_panel);
+  QVERIFY(again.plots().panel_visible(batch_panel));
+  QVERIFY(top(again, memory_panel) < top(again, loss_panel));
+}
+
+void TestPlotChooser::several_runs_share_the_plot_of_a_series() {
+  LiveHere live;
+  QList<qint64> ids;
+  for (const char* name : {"one", "two"}) {
+    run::RunSpec spec = evaluated_run(20);
+    spec.name = name;
+    train(live, spec);
+    ids += live.run()->id();
+  }
+  live.bench().open(ids);
+  for (OpenRun* run : live.bench().opened())
+    QTRY_COMPARE_WITH_TIMEOUT(run->status(), QString("finished"), patience_ms);
+  {
+    const Chooser chooser(live);
+    chooser.tick("Validation accuracy");
+  }
+  QSet<QString> names;
+  for (const auto& reading : live.plots().readings())
+    if (reading.panel > others_panel)
+      names += reading.name;
+  QCOMPARE(names, (QSet<QString>{"one", "two"}));
+  live.point_at(10); // lists the values of the usual plots only
+  QTRY_VERIFY(live.texts("reading-runs").contains("two"));
+  live.keep_picture("plots-of-two-runs");
+}
+
+void TestPlotChooser::a_series_that_comes_later_is_drawn_then() {
+  LiveHere live;
+  train(live, small_run(5));
+  PlotChoices choices = usual_plots();
+  choices += PlotChoice{.key = "series:mine"};
+  live.named<PlotChooser>("plots")->choose(choices);
+  QCOMPARE(panel_with(live.plots(), "mine"), no_panel);
+  telemetry::StepRecord record;
+  record.step = 6;
+  record.more = {{"mine", 3.0}};
+  live.run()->history()->append(record);
+  Q_EMIT live.run()->grew();
+  QVERIFY(panel_with(live.plots(), "mine") > others_panel);
+}
+
+BATCHSCOPE_TEST(TestPlotChooser)
+#include "tst_plot_chooser.moc"
