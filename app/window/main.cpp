@@ -15,6 +15,7 @@
 #include "core/base/standard_streams.h"
 #include "core/run/engine.h"
 #include "core/store/run_store.h"
+#include "ui/widgets/accessible_combo.h"
 #include "ui/window/main_window.h"
 #include "ui/window/pages.h"
 
@@ -45,6 +46,7 @@ int run(int& argc, char** argv, const Options& options) {
   translate(application);
   ui::Theme theme;
   theme.apply_to(application);
+  ui::name_combo_boxes();
   InterruptWatch interrupts;
   bool interrupted = false;
   QObject::connect(&interrupts, &InterruptWatch::interrupted, &application, [&interrupted] { interrupted = true; });

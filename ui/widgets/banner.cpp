@@ -84,8 +84,8 @@ void Banner::show_text(const QString& text, const QString& action, Tone tone) {
   action_->setText(action);
   action_->setVisible(!action.isEmpty());
   setAccessibleName(text);
-  place();
   show();
+  place();
   raise();
   QAccessibleEvent alert(this, QAccessible::Alert);
   QAccessible::updateAccessibility(&alert);
@@ -111,6 +111,27 @@ void Banner::place() {
   const int wanted = hasHeightForWidth() ? heightForWidth(width) : sizeHint().height();
   const int height = std::min(wanted, static_cast<int>(over.height() * max_height_fraction));
   setGeometry((over.width() - width) / 2, over.height() - height - from_edges, width, height);
+  if (!isHidden())
+    leave_free(height + 2 * from_edges);
+}
+
+void Banner::hideEvent(QHideEvent* event) {
+  QFrame::hideEvent(event);
+  if (isHidden()) // else the window is, with the banner in it
+    leave_free(0);
+}
+
+void Banner::leave_free(int height) {
+  QLayout* layout = parentWidget()->layout();
+  if (layout == nullptr)
+    return;
+  QMargins margins = layout->contentsMargins();
+  const int usual = below_.value_or(margins.bottom());
+  const int needed = layout->minimumSize().height() - margins.bottom();
+  const bool room = needed + height <= parentWidget()->height(); // else the window would grow
+  below_ = height > 0 ? std::optional(usual) : std::nullopt;
+  margins.setBottom(height > 0 && room ? height : usual);
+  layout->setContentsMargins(margins);
 }
 
 void Banner::show_icon() {

@@ -2,6 +2,7 @@
 
 #include <QCompleter>
 #include <QLabel>
+#include <QRegularExpression>
 #include <QStringListModel>
 #include <QVBoxLayout>
 
@@ -11,12 +12,33 @@
 
 namespace batchscope::ui {
 
+namespace {
+
+/// `"-5" is not accepted; accepted: a whole number, at least 1` becomes `Enter a whole number, 1 or more`: what was
+/// typed stands above. Other texts stay.
+QString as_request(const QString& error) {
+  static const QRegularExpression form(QStringLiteral("^(?:\"[^\"]*\"|\\S+) is not accepted; accepted: (.+)$"));
+  const QRegularExpressionMatch match = form.match(error);
+  if (!match.hasMatch())
+    return error;
+  QString accepted = match.captured(1);
+  static const QRegularExpression at_least(QStringLiteral("\\bat least (-?\\d\\S*?)(?=[,;)]?(?:\\s|$))"));
+  accepted.replace(at_least, QStringLiteral("\\1 or more"));
+  static const QRegularExpression something(QStringLiteral("^(an? |the )"));
+  return something.match(accepted).hasMatch() ? LabelledEdit::tr("Enter %1").arg(accepted)
+                                              : LabelledEdit::tr("Accepted: %1").arg(accepted);
+}
+
+} // namespace
+
 QString without_option(QString error) {
   const qsizetype end = error.indexOf(QLatin1Char(' '));
   if (end < 0 || !error.startsWith(QLatin1String("--")))
     return error;
   const bool whole = error[end - 1] == QLatin1Char(':'); // else it is about a part of the field's text
   error.remove(0, end + 1);
+  if (whole)
+    error = as_request(error);
   const bool quotes_what_was_typed = error.section(QLatin1Char(' '), 1).startsWith(QLatin1String("is not accepted"));
   if (whole && !error.isEmpty() && !quotes_what_was_typed)
     error[0] = error[0].toUpper();

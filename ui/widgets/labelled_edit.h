@@ -9,7 +9,8 @@ class QStringListModel;
 
 namespace batchscope::ui {
 
-/// An error text for display at its field: `--lr: 0 is not accepted` without the `--lr:`. The sentence begins with a
+/// An error text for display at its field: `--lr: 0 is not accepted` without the `--lr:`, and `--batch: "x" is not
+/// accepted; accepted: a whole number, at least 1` as `Enter a whole number, 1 or more`. The sentence begins with a
 /// capital letter, unless it begins with what was typed.
 QString without_option(QString error);
 

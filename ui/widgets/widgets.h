@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include <QFont>
 #include <QFrame>
@@ -199,8 +200,9 @@ private:
   QString unit_;
 };
 
-/// Shows a problem and what to do about it over the lower edge of its parent, outside the layout, so nothing moves when
-/// it appears. A new text replaces the one before.
+/// Shows a problem and what to do about it at the lower edge of its parent, outside the layout. While it is there, the
+/// parent's layout leaves that edge free where it has the room, so that no last row is covered; nothing else moves. A
+/// new text replaces the one before.
 class Banner : public QFrame {
   Q_OBJECT
 
@@ -223,6 +225,7 @@ Q_SIGNALS:
 
 protected:
   bool eventFilter(QObject* watched, QEvent* event) override; // of the parent
+  void hideEvent(QHideEvent* event) override;
 
 private:
   enum class Tone { note, warning, problem };
@@ -230,6 +233,7 @@ private:
   void show_text(const QString& text, const QString& action, Tone tone);
   void show_icon();
   void place();
+  void leave_free(int height); ///< px of the parent's lower edge
 
   const Theme& theme_;
   Tone tone_ = Tone::note;
@@ -238,6 +242,7 @@ private:
   QLabel* text_;
   QPushButton* action_;
   QWidget* close_;
+  std::optional<int> below_; ///< px of the parent's lower margin without the banner, while it is there
 };
 
 /// Shown by an empty page: what will be here, and the one action that fills it.

@@ -150,7 +150,7 @@ private Q_SLOTS:
                            << "from 1";
     QTest::newRow("grace") << "grace"
                            << "-1"
-                           << "at least 0";
+                           << "0 or more";
     QTest::newRow("batch") << "batch"
                            << "auto:safe"
                            << "auto:safe is not accepted for a program; accepted: a whole number";

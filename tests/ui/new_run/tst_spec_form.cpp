@@ -89,29 +89,29 @@ private Q_SLOTS:
     add("model", "cnn:width=0", "width");
     add("model", "vgg", "vgg");
     add("data", "nothing:here", "nothing");
-    add("seed", "-1", "at least 0");
+    add("seed", "-1", "0 or more");
     add("batch", "many", "whole number");
-    add("batch", "0", "at least 1");
-    add("accumulate", "1.5", "1.5");
-    add("effective_batch", "0", "0");
+    add("batch", "0", "1 or more");
+    add("accumulate", "1.5", "Enter a whole number, 1 or more");
+    add("effective_batch", "0", "Enter a whole number, 1 or more");
     add("schedule", "step:interval=5", "increment");
     add("schedule", "formula:batch +", "batch +");
-    add("max_batch", "-3", "-3");
+    add("max_batch", "-3", "Enter a whole number, 1 or more");
     add("margin", "1", "1");
-    add("epochs", "0", "0");
-    add("steps", "ten", "ten");
+    add("epochs", "0", "Enter a whole number, 1 or more");
+    add("steps", "ten", "Enter a whole number, 1 or more");
     add("lr", "0", "above 0");
-    add("lr", "fast", "fast");
+    add("lr", "fast", "Enter a finite number");
     add("momentum", "0.9", "sgd");
-    add("lr_reference_batch", "x", "x");
-    add("warmup", "-2", "-2");
+    add("lr_reference_batch", "x", "Enter a whole number, 1 or more");
+    add("warmup", "-2", "Enter a number of steps, 0 or more");
     add("clip", "-1", "above 0");
-    add("weight_decay", "-0.1", "at least 0");
+    add("weight_decay", "-0.1", "0 or more");
     add("dropout", "1", "1");
     add("label_smoothing", "2", "1");
     add("device", "gpu", "cuda:N");
     add("memory_budget", "400 potatoes", "400 potatoes");
-    add("memory_budget", "10KB", "1MB");
+    add("memory_budget", "10KB", "Accepted: 1MB or more");
   }
 
   void every_wrong_value_is_said_at_its_field() {
@@ -234,7 +234,7 @@ private Q_SLOTS:
     }
     FormHere here;
     here.form.restore(kept);
-    QVERIFY(here.error("lr").contains("fast"));
+    QVERIFY(here.error("lr").contains("Enter a finite number"));
     QVERIFY(here.form.editor("margin")->isVisible());
     type(here.form, "lr", "");
     QCOMPARE(here.json(), run::to_json(spec_of({{"steps", "70"}, {"batch", "auto:largest"}})));

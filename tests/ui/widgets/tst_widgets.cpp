@@ -1,5 +1,7 @@
+#include <QAccessible>
 #include <QApplication>
 #include <QBoxLayout>
+#include <QComboBox>
 #include <QLabel>
 #include <QSignalSpy>
 #include <QStandardItemModel>
@@ -11,6 +13,7 @@
 
 #include "test_program.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/accessible_combo.h"
 #include "ui/widgets/labelled_edit.h"
 #include "ui/widgets/widgets.h"
 
@@ -38,12 +41,37 @@ private Q_SLOTS:
     QCOMPARE(without_option("--data: there is no such file"), "There is no such file");
     QCOMPARE(without_option("--batch: auto:safe is not accepted for"), "auto:safe is not accepted for");
     QCOMPARE(without_option("--max-batch 3 is below"), "3 is below"); // of a part of the text
+    QCOMPARE(without_option("--batch: \"-5\" is not accepted; accepted: a whole number, at least 1"),
+             "Enter a whole number, 1 or more");
+    QCOMPARE(
+        without_option("--batch: \"8 or so\" is not accepted; accepted: a whole number, at least 1, auto or {batch}"),
+        "Enter a whole number, 1 or more, auto or {batch}");
+    QCOMPARE(without_option("--memory-budget: 10KB is not accepted; accepted: at least 1MB"), "Accepted: 1MB or more");
+    QCOMPARE(without_option("--on-oom: grow is not accepted; accepted: shrink, fail, restart"),
+             "Accepted: shrink, fail, restart");
+    QCOMPARE(without_option("--sweep \"x\" is not accepted; accepted: a list"),
+             "\"x\" is not accepted; accepted: a list");
     QCOMPARE(without_option("/a/b.csv: no such file"), "/a/b.csv: no such file");
     QCOMPARE(without_option("--lr:"), "--lr:");
     QCOMPARE(without_option(""), "");
     LabelledEdit edit("Learning rate");
     edit.set_error("--lr: zero is not accepted");
     QCOMPARE(edit.error(), "zero is not accepted");
+  }
+
+  void comboBoxesHaveTheirNames() {
+    name_combo_boxes();
+    QComboBox box;
+    box.addItems({"step", "time"});
+    box.setAccessibleName("X axis");
+    box.setCurrentIndex(1);
+    QAccessibleInterface* told = QAccessible::queryAccessibleInterface(&box);
+    QCOMPARE(told->role(), QAccessible::ComboBox);
+    QCOMPARE(told->text(QAccessible::Name), "X axis");
+    QCOMPARE(told->text(QAccessible::Value), "time");
+    QVERIFY(told->state().expandable);
+    box.setAccessibleName({});
+    QCOMPARE(told->text(QAccessible::Name), "time");
   }
 
   void factsAreUpdatedInPlace() {
@@ -120,9 +148,17 @@ private Q_SLOTS:
     banner->show_problem("The disk is full.", "Open another…");
     banner->show_note("Exported.");
     QCOMPARE(banner->text(), "Exported.");
-    // It lies over the lower edge, and moves nothing.
+    // It lies at the lower edge, and covers nothing.
+    QTRY_VERIFY(content->geometry().bottom() < banner->geometry().top());
+    QCOMPARE(content->geometry().topLeft(), place.topLeft());
+    banner->hide();
+    QTRY_COMPARE(content->geometry(), place);
+    content->setMinimumHeight(place.height() - 5); // no room: the window must not grow
+    banner->show_note("Exported.");
     QCoreApplication::processEvents();
+    QCOMPARE(window.height(), 200);
     QCOMPARE(content->geometry(), place);
+    content->setMinimumHeight(0);
     QVERIFY(window.rect().contains(banner->geometry()));
     QVERIFY(banner->geometry().top() > window.height() / 2);
     window.resize(400, 300);
