@@ -277,7 +277,7 @@ void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
 /// Shows the memory. For a program on the host it is that of its process, which its budget does not limit as a whole.
 void LiveCurves::show_memory(const OpenRun& run, series::Axis axis) {
   const bool whole_process = run.reads_whole_process();
-  const auto add_memory = [&](const char* series, const QString& name, CurveStyle style) {
+  const auto add_memory = [&](const char* series, const QString& name, const CurveStyle& style) {
     if (is_told(series))
       add(memory_panel, name, series_of(run, series, axis, to_megabytes), style);
   };
