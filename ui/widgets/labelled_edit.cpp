@@ -31,13 +31,13 @@ QString as_request(const QString& error) {
 
 } // namespace
 
-QString without_option(QString error) {
+QString without_option(QString error, Typed typed) {
   const qsizetype end = error.indexOf(QLatin1Char(' '));
   if (end < 0 || !error.startsWith(QLatin1String("--")))
     return error;
   const bool whole = error[end - 1] == QLatin1Char(':'); // else it is about a part of the field's text
   error.remove(0, end + 1);
-  if (whole)
+  if (whole && typed == Typed::value)
     error = as_request(error);
   const bool quotes_what_was_typed = error.section(QLatin1Char(' '), 1).startsWith(QLatin1String("is not accepted"));
   if (whole && !error.isEmpty() && !quotes_what_was_typed)

@@ -49,6 +49,8 @@ private Q_SLOTS:
     QCOMPARE(without_option("--memory-budget: 10KB is not accepted; accepted: at least 1MB"), "Accepted: 1MB or more");
     QCOMPARE(without_option("--on-oom: grow is not accepted; accepted: shrink, fail, restart"),
              "Accepted: shrink, fail, restart");
+    QCOMPARE(without_option("--lr: x is not accepted; accepted: a number", Typed::list),
+             "x is not accepted; accepted: a number");
     QCOMPARE(without_option("--sweep \"x\" is not accepted; accepted: a list"),
              "\"x\" is not accepted; accepted: a list");
     QCOMPARE(without_option("/a/b.csv: no such file"), "/a/b.csv: no such file");
