@@ -142,27 +142,11 @@ QString CompareField::text_of(double value) const {
 }
 
 double CompareField::factor() const {
-  switch (column.kind) {
-  case ValueKind::bytes:
-    return to_megabytes;
-  case ValueKind::fraction:
-    return to_percent;
-  default:
-    return 1;
-  }
+  return plot_unit(column.kind).factor;
 }
 
 QString CompareField::unit() const {
-  switch (column.kind) {
-  case ValueKind::bytes:
-    return QStringLiteral("MB");
-  case ValueKind::fraction:
-    return QStringLiteral("%");
-  case ValueKind::seconds:
-    return QStringLiteral("s");
-  default:
-    return {};
-  }
+  return plot_unit(column.kind).name;
 }
 
 std::optional<bool> CompareField::larger_is_better() const {

@@ -9,6 +9,7 @@
 
 #include "core/telemetry/series_info.h"
 #include "ui/plot/linked_plots.h"
+#include "ui/plot/units.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/format.h"
 
@@ -37,11 +38,6 @@ QStringList preferred(const Comparison& comparison) {
 const CompareField* field_of(const Comparison& comparison, const QString& series) {
   const int index = comparison.field(series + QStringLiteral(":last"));
   return index < 0 ? nullptr : &comparison.fields[static_cast<std::size_t>(index)];
-}
-
-QString series_title(const QString& series) {
-  QString title = series;
-  return title.replace(u'_', u' ');
 }
 
 } // namespace
