@@ -153,11 +153,11 @@ void SpecForm::check() {
     try {
       set_form_field(spec, editor->field(), editor->text().toStdString());
     } catch (const Error& error) {
-      errors_[editor] = without_option(QString::fromUtf8(error.what()));
+      errors_[editor] = without_option(QString::fromUtf8(error.what()), editor->text());
     }
   }
   for (const auto& [key, message] : check_form(spec))
-    errors_.try_emplace(editor(key), without_option(QString::fromStdString(message)));
+    errors_.try_emplace(editor(key), without_option(QString::fromStdString(message), editor(key)->text()));
   spec_ = errors_.empty() ? std::optional(spec) : std::nullopt;
   show_errors();
   show_placeholders(spec);
@@ -185,7 +185,7 @@ void SpecForm::show_placeholders(const run::RunSpec& spec) {
 }
 
 void SpecForm::remark(const std::string& key, const QString& message) {
-  remarks_[editor(key)] = without_option(message);
+  remarks_[editor(key)] = without_option(message, editor(key)->text());
   show_errors();
   unfold(editor(key));
 }

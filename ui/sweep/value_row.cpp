@@ -189,7 +189,7 @@ void ValueRow::take_typed() {
 }
 
 void ValueRow::show_error(const QString& error) {
-  error_ = without_option(error, Typed::list);
+  error_ = without_option(error);
   note_->show_note(error_, !error_.isEmpty());
   mark_wrong(*input_, !error_.isEmpty());
   input_->setAccessibleDescription(error_);

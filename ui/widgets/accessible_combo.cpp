@@ -3,6 +3,7 @@
 #include <QAbstractItemView>
 #include <QAccessibleWidget>
 #include <QComboBox>
+#include <QLineEdit>
 
 namespace batchscope::ui {
 
@@ -12,11 +13,29 @@ class AccessibleCombo : public QAccessibleWidget {
 public:
   explicit AccessibleCombo(QComboBox* box) : QAccessibleWidget(box, QAccessible::ComboBox), box_(*box) {}
 
+  // AT-SPI has no value of a combo box: what is not in its name is not read.
   QString text(QAccessible::Text kind) const override {
     if (kind == QAccessible::Value)
       return box_.currentText();
     const QString text = QAccessibleWidget::text(kind);
-    return kind == QAccessible::Name && text.isEmpty() ? box_.currentText() : text;
+    if (kind != QAccessible::Name || text == box_.currentText())
+      return text;
+    return text.isEmpty() ? box_.currentText() : QStringLiteral("%1: %2").arg(text, box_.currentText());
+  }
+
+  // As Qt's own: the list, and the field of one that can be edited.
+  int childCount() const override { return box_.isEditable() ? 2 : 1; }
+  QAccessibleInterface* child(int index) const override {
+    QObject* part = index == 0 ? static_cast<QObject*>(box_.view()) : index == 1 ? box_.lineEdit() : nullptr;
+    return part != nullptr ? QAccessible::queryAccessibleInterface(part) : nullptr;
+  }
+  int indexOfChild(const QAccessibleInterface* child) const override {
+    return child->object() == box_.view() ? 0 : box_.isEditable() && child->object() == box_.lineEdit() ? 1 : -1;
+  }
+  QAccessibleInterface* childAt(int x, int y) const override {
+    return box_.isEditable() && box_.lineEdit()->rect().contains(box_.lineEdit()->mapFromGlobal(QPoint(x, y)))
+               ? child(1)
+               : nullptr;
   }
 
   QAccessible::State state() const override {

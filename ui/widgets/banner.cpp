@@ -64,6 +64,7 @@ void Banner::dismiss() {
   if (isHidden())
     return;
   hide();
+  leave_free(0);
   Q_EMIT dismissed();
 }
 
@@ -92,7 +93,8 @@ void Banner::show_text(const QString& text, const QString& action, Tone tone) {
 }
 
 bool Banner::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == parent() && event->type() == QEvent::Resize)
+  // Its page may need more height by now.
+  if (watched == parent() && (event->type() == QEvent::Resize || event->type() == QEvent::LayoutRequest))
     place();
   return QFrame::eventFilter(watched, event);
 }
@@ -113,12 +115,6 @@ void Banner::place() {
   setGeometry((over.width() - width) / 2, over.height() - height - from_edges, width, height);
   if (!isHidden())
     leave_free(height + 2 * from_edges);
-}
-
-void Banner::hideEvent(QHideEvent* event) {
-  QFrame::hideEvent(event);
-  if (isHidden()) // else the window is, with the banner in it
-    leave_free(0);
 }
 
 void Banner::leave_free(int height) {

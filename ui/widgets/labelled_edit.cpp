@@ -15,15 +15,19 @@ namespace batchscope::ui {
 namespace {
 
 /// `"-5" is not accepted; accepted: a whole number, at least 1` becomes `Enter a whole number, 1 or more`: what was
-/// typed stands above. Other texts stay.
-QString as_request(const QString& error) {
-  static const QRegularExpression form(QStringLiteral("^(?:\"[^\"]*\"|\\S+) is not accepted; accepted: (.+)$"));
+/// typed stands above. Of several parts, the error goes on saying which of them is wrong. Other texts stay.
+QString as_request(const QString& error, const QString& typed) {
+  static const QRegularExpression form(QStringLiteral("^(?:\".*\"|\\S+) is not accepted; accepted: (.+)$"));
+  static const QRegularExpression parts(QStringLiteral("[,;\\n]"));
   const QRegularExpressionMatch match = form.match(error);
-  if (!match.hasMatch())
+  if (typed.isEmpty() || typed.contains(parts) || !match.hasMatch())
     return error;
   QString accepted = match.captured(1);
+  static const QRegularExpression range(QStringLiteral(",? at least (\\S+) and below "));
+  accepted.replace(range, QStringLiteral(" from \\1 to below "));
   static const QRegularExpression at_least(QStringLiteral("\\bat least (-?\\d\\S*?)(?=[,;)]?(?:\\s|$))"));
   accepted.replace(at_least, QStringLiteral("\\1 or more"));
+  accepted.replace(QLatin1String(", above "), QLatin1String(" above "));
   static const QRegularExpression something(QStringLiteral("^(an? |the )"));
   return something.match(accepted).hasMatch() ? LabelledEdit::tr("Enter %1").arg(accepted)
                                               : LabelledEdit::tr("Accepted: %1").arg(accepted);
@@ -31,14 +35,14 @@ QString as_request(const QString& error) {
 
 } // namespace
 
-QString without_option(QString error, Typed typed) {
+QString without_option(QString error, const QString& typed) {
   const qsizetype end = error.indexOf(QLatin1Char(' '));
   if (end < 0 || !error.startsWith(QLatin1String("--")))
     return error;
   const bool whole = error[end - 1] == QLatin1Char(':'); // else it is about a part of the field's text
   error.remove(0, end + 1);
-  if (whole && typed == Typed::value)
-    error = as_request(error);
+  if (whole)
+    error = as_request(error, typed);
   const bool quotes_what_was_typed = error.section(QLatin1Char(' '), 1).startsWith(QLatin1String("is not accepted"));
   if (whole && !error.isEmpty() && !quotes_what_was_typed)
     error[0] = error[0].toUpper();
@@ -95,10 +99,10 @@ void LabelledEdit::set_choices(const QStringList& choices) {
 }
 
 void LabelledEdit::set_error(const QString& error) {
-  error_ = without_option(error);
+  error_ = without_option(error, edit_->text());
   const QString named = name_->text() + QStringLiteral(": "); // the name is shown above
   if (error_.startsWith(named, Qt::CaseInsensitive))
-    error_.remove(0, named.size());
+    error_ = as_request(error_.mid(named.size()), edit_->text());
   const bool wrong = !error_.isEmpty();
   beneath_->show_note(wrong ? error_ : hint_, wrong);
   edit_->setAccessibleDescription(wrong ? error_ : help_);

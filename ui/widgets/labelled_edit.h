@@ -9,12 +9,11 @@ class QStringListModel;
 
 namespace batchscope::ui {
 
-enum class Typed { value, list };
-
-/// An error text for display at its field: `--lr: 0 is not accepted` without the `--lr:`, and `--batch: "x" is not
-/// accepted; accepted: a whole number, at least 1` as `Enter a whole number, 1 or more`. The sentence begins with a
-/// capital letter, unless it begins with what was typed. Of a list, the error goes on saying which value is wrong.
-QString without_option(QString error, Typed typed = Typed::value);
+/// An error text for display at its field: `--lr: 0 is not accepted` without the `--lr:`. If it is about all that was
+/// typed, `--batch: "x" is not accepted; accepted: a whole number, at least 1` becomes `Enter a whole number, 1 or
+/// more`; without `typed`, or if that has several parts, the error goes on saying what is wrong. The sentence begins
+/// with a capital letter, unless it begins with what was typed.
+QString without_option(QString error, const QString& typed = {});
 
 class NoteLine;
 

@@ -225,7 +225,6 @@ Q_SIGNALS:
 
 protected:
   bool eventFilter(QObject* watched, QEvent* event) override; // of the parent
-  void hideEvent(QHideEvent* event) override;
 
 private:
   enum class Tone { note, warning, problem };

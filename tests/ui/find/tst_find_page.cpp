@@ -267,7 +267,7 @@ void TestFindPage::options_that_are_wrong_are_said_at_their_field() {
   QTest::keyClicks(here.named<QComboBox>("strategy"), "shrink");
   QVERIFY(here.named<QWidget>("factor")->isVisible());
   here.type("factor", "1.5");
-  QVERIFY(here.error_of("factor").contains("1.5"));
+  QCOMPARE(here.error_of("factor"), QString("Enter a number between 0 and 1"));
   here.type("start", "0");
   QVERIFY(!here.error_of("start").isEmpty());
   here.type("margin", "2");

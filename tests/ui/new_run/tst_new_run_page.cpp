@@ -382,7 +382,7 @@ private Q_SLOTS:
     QVERIFY(said().contains("folder.json"));
     // Values that are wrong are shown where they can be mended.
     here.page.load(here.write("wrong.json", "{\"dropout\": 3}"));
-    QCOMPARE(here.form.editor("dropout")->error(), QString("Enter a number, 0 or more and below 1"));
+    QCOMPARE(here.form.editor("dropout")->error(), QString("Enter a number from 0 to below 1"));
   }
 
   void files_are_chosen_for_the_data() {

@@ -1,3 +1,4 @@
+#include <QAbstractItemView>
 #include <QAccessible>
 #include <QApplication>
 #include <QBoxLayout>
@@ -41,16 +42,23 @@ private Q_SLOTS:
     QCOMPARE(without_option("--data: there is no such file"), "There is no such file");
     QCOMPARE(without_option("--batch: auto:safe is not accepted for"), "auto:safe is not accepted for");
     QCOMPARE(without_option("--max-batch 3 is below"), "3 is below"); // of a part of the text
-    QCOMPARE(without_option("--batch: \"-5\" is not accepted; accepted: a whole number, at least 1"),
+    QCOMPARE(without_option("--batch: \"-5\" is not accepted; accepted: a whole number, at least 1", "-5"),
              "Enter a whole number, 1 or more");
     QCOMPARE(
-        without_option("--batch: \"8 or so\" is not accepted; accepted: a whole number, at least 1, auto or {batch}"),
+        without_option("--batch: \"8 or so\" is not accepted; accepted: a whole number, at least 1, auto or {batch}",
+                       "8 or so"),
         "Enter a whole number, 1 or more, auto or {batch}");
-    QCOMPARE(without_option("--memory-budget: 10KB is not accepted; accepted: at least 1MB"), "Accepted: 1MB or more");
-    QCOMPARE(without_option("--on-oom: grow is not accepted; accepted: shrink, fail, restart"),
+    QCOMPARE(without_option("--memory-budget: 10KB is not accepted; accepted: at least 1MB", "10KB"),
+             "Accepted: 1MB or more");
+    QCOMPARE(without_option("--on-oom: grow is not accepted; accepted: shrink, fail, restart", "grow"),
              "Accepted: shrink, fail, restart");
-    QCOMPARE(without_option("--lr: x is not accepted; accepted: a number", Typed::list),
-             "x is not accepted; accepted: a number");
+    QCOMPARE(without_option("--lr: x is not accepted; accepted: a number"), "x is not accepted; accepted: a number");
+    QCOMPARE(without_option("--lr: x is not accepted; accepted: a number", "1,x"),
+             "x is not accepted; accepted: a number"); // which of them
+    QCOMPARE(without_option("--dropout: 3 is not accepted; accepted: a number, at least 0 and below 1", "3"),
+             "Enter a number from 0 to below 1");
+    QCOMPARE(without_option("--clip: -1 is not accepted; accepted: a number, above 0", "-1"), "Enter a number above 0");
+    QCOMPARE(without_option("--batch: \"a\"b\" is not accepted; accepted: a number", "a\"b"), "Enter a number");
     QCOMPARE(without_option("--sweep \"x\" is not accepted; accepted: a list"),
              "\"x\" is not accepted; accepted: a list");
     QCOMPARE(without_option("/a/b.csv: no such file"), "/a/b.csv: no such file");
@@ -69,9 +77,12 @@ private Q_SLOTS:
     box.setCurrentIndex(1);
     QAccessibleInterface* told = QAccessible::queryAccessibleInterface(&box);
     QCOMPARE(told->role(), QAccessible::ComboBox);
-    QCOMPARE(told->text(QAccessible::Name), "X axis");
+    QCOMPARE(told->text(QAccessible::Name), "X axis: time");
     QCOMPARE(told->text(QAccessible::Value), "time");
     QVERIFY(told->state().expandable);
+    QCOMPARE(told->childCount(), 1);
+    QCOMPARE(told->child(0)->object(), box.view());
+    QCOMPARE(told->indexOfChild(told->child(0)), 0);
     box.setAccessibleName({});
     QCOMPARE(told->text(QAccessible::Name), "time");
   }
@@ -153,7 +164,8 @@ private Q_SLOTS:
     // It lies at the lower edge, and covers nothing.
     QTRY_VERIFY(content->geometry().bottom() < banner->geometry().top());
     QCOMPARE(content->geometry().topLeft(), place.topLeft());
-    banner->hide();
+    banner->dismiss();
+    dismissed.clear();
     QTRY_COMPARE(content->geometry(), place);
     content->setMinimumHeight(place.height() - 5); // no room: the window must not grow
     banner->show_note("Exported.");
