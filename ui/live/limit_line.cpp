@@ -81,7 +81,7 @@ void LimitLine::update(const OpenRun* run, std::optional<double> predicted, std:
 }
 
 std::optional<double> LimitLine::out_of_sight() const {
-  return limit_ > 0 && !drawn_ ? std::optional(limit_) : std::nullopt;
+  return limit_ > 0 && !(drawn_ && plots_.panel_visible(memory_panel)) ? std::optional(limit_) : std::nullopt;
 }
 
 } // namespace batchscope::ui

@@ -93,11 +93,15 @@ void LiveCurves::show(const QList<OpenRun*>& runs, series::Axis axis) {
   awaited_.clear();
   needed_ = {memory_panel, loss_panel, batch_panel, coverage_panel};
   plots_.set_shared_legend(runs.size() > 1);
-  if (runs.size() == 1) {
+  own_ = own_series();
+  if (runs.size() == 1)
     show_alone(*runs.first(), axis);
-    arrange();
-    return;
-  }
+  else
+    show_all_beside(runs, axis);
+  arrange();
+}
+
+void LiveCurves::show_all_beside(const QList<OpenRun*>& runs, series::Axis axis) {
   QStringList names;
   QList<qint64> numbers;
   for (const OpenRun* run : runs) {
@@ -110,7 +114,6 @@ void LiveCurves::show(const QList<OpenRun*>& runs, series::Axis axis) {
     current_look_ = looks.first();
   for (int number = 0; number < runs.size(); ++number)
     show_beside(*runs[number], names[number], axis, looks[number], number == 0);
-  arrange();
 }
 
 void LiveCurves::need(int panel, bool needed) {
@@ -156,41 +159,42 @@ std::vector<std::string> LiveCurves::own_series() const {
   return series;
 }
 
-/// The plot of this series alone, if the user wants one; else no_panel.
-int LiveCurves::own_panel(const std::string& series) {
-  const std::vector<std::string> own = own_series();
-  if (std::find(own.begin(), own.end(), series) == own.end())
-    return no_panel;
+bool LiveCurves::has_own_plot(const std::string& series) const {
+  return std::find(own_.begin(), own_.end(), series) != own_.end();
+}
+
+/// The panel of this series alone, which is there from the first time that it is shown on.
+int LiveCurves::own_panel(const std::string& series, const SeriesLook& look) {
   const auto [found, is_new] = own_panels_.try_emplace(series, no_panel);
-  if (is_new) {
-    const SeriesLook look = series_look(series);
+  if (is_new)
     found->second = plots_.add_panel({.key = QString::fromStdString(series),
                                       .title = look.heading(),
                                       .unit = look.unit,
                                       .from_zero = false,
                                       .height = 0.8,
                                       .lowest_top = {}});
-  }
-  need(found->second);
   return found->second;
 }
 
-/// The curve of a run in the plot of a series; `name` is the run's, empty if it is shown alone.
+/// The curve of a run in the plot of a series. `name` and `color` are the run's if it is shown beside others; else the
+/// plot has a colour of its own.
 void LiveCurves::show_own(const OpenRun& run, const std::string& series, series::Axis axis, const QString& name,
-                          int look_number) {
+                          std::optional<int> color) {
   if (!has_values(*run.history(), series)) {
     awaited_.emplace_back(run.history(), series);
     return;
   }
   const SeriesLook look = series_look(series);
+  const int panel = own_panel(series, look);
+  need(panel);
   const auto& steps = telemetry::step_series();
   const bool every_step = std::find(steps.begin(), steps.end(), series) != steps.end();
   // What is there for a few steps only is seen by its points.
   const bool points = !every_step && telemetry::is_known_series(series) && series != telemetry::noise_scale;
-  const CurveStyle style{.name = name.isEmpty() ? look.title : name, .series = look_number, .points = points};
-  LiveCurve& curve =
-      add(own_panel(series), name.isEmpty() ? look.title : CurveTexts::tr("%1, %2").arg(look.title, name),
-          series_of(run, series.c_str(), axis, look.scale), style);
+  const CurveStyle style{
+      .name = name.isEmpty() ? look.title : name, .series = color.value_or(panel - others_panel - 1), .points = points};
+  LiveCurve& curve = add(panel, name.isEmpty() ? look.title : CurveTexts::tr("%1, %2").arg(look.title, name),
+                         series_of(run, series.c_str(), axis, look.scale), style);
   curve.unit = look.unit;
   curve.run = name;
 }
@@ -261,17 +265,16 @@ void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
         {.name = CurveTexts::tr("train_coverage"),
          .series = 3,
          .help = CurveTexts::tr("Part of this epoch's examples seen")});
-  const std::vector<std::string> own = own_series();
   const auto list = [&](const char* series, const QString& name) {
-    if (told(series) && std::find(own.begin(), own.end(), series) == own.end())
+    if (told(series) && !has_own_plot(series))
       add(no_panel, name, series_of(run, series, axis), {});
   };
   list("epoch", CurveTexts::tr("epoch"));
   list("learning_rate", CurveTexts::tr("learning rate"));
   list("grad_norm", CurveTexts::tr("gradient norm"));
   show_others(run, axis);
-  for (std::size_t i = 0; i < own.size(); ++i)
-    show_own(run, own[i], axis, {}, static_cast<int>(i));
+  for (const std::string& series : own_)
+    show_own(run, series, axis, {}, std::nullopt);
 }
 
 /// Shows the memory. For a program on the host it is that of its process, which its budget does not limit as a whole.
@@ -323,7 +326,7 @@ void LiveCurves::show_others(const OpenRun& run, series::Axis axis) {
       show_stream(run, name, static_cast<int>(found - streams.begin()), axis);
       continue;
     }
-    if (own_panel(name) != no_panel)
+    if (has_own_plot(name))
       continue;
     // Only for this program's runs: another's series of that name may be anything.
     if (run.spec() && (name == telemetry::tokens || name == telemetry::tokens_per_second)) {
@@ -396,7 +399,7 @@ void LiveCurves::show_beside(const OpenRun& run, const QString& name, series::Ax
     of_run(batch_panel, CurveTexts::tr("batch, %1").arg(name), series_of(run, "batch", axis), staircase);
   if (current && run.tells("train_coverage"))
     add(coverage_panel, CurveTexts::tr("train_coverage"), series_of(run, "train_coverage", axis, to_percent), style);
-  for (const std::string& series : own_series())
+  for (const std::string& series : own_)
     show_own(run, series, axis, name, look);
 }
 

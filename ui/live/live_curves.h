@@ -66,6 +66,7 @@ public:
 
 private:
   void show_alone(const OpenRun& run, series::Axis axis);
+  void show_all_beside(const QList<OpenRun*>& runs, series::Axis axis);
   void show_beside(const OpenRun& run, const QString& name, series::Axis axis, int look, bool current);
   LiveCurve& add(int panel, const QString& name, std::shared_ptr<const CurveSource> source, const CurveStyle& style);
   std::shared_ptr<SmoothedCurve> smoothed(const OpenRun& run, series::Axis axis);
@@ -73,8 +74,10 @@ private:
   void need(int panel, bool needed = true);
   void arrange();
   int panel_of(const QString& plot) const;
-  int own_panel(const std::string& series);
-  void show_own(const OpenRun& run, const std::string& series, series::Axis axis, const QString& name, int look);
+  bool has_own_plot(const std::string& series) const;
+  int own_panel(const std::string& series, const SeriesLook& look);
+  void show_own(const OpenRun& run, const std::string& series, series::Axis axis, const QString& name,
+                std::optional<int> color);
   std::vector<std::string> own_series() const;
   std::vector<std::string> silent_series() const;
   bool is_told(const char* series) const;
@@ -88,6 +91,7 @@ private:
   std::vector<std::string> silent_;              ///< those that its program does not report
   std::vector<std::pair<std::shared_ptr<const series::History>, std::string>> awaited_; ///< chosen, without values yet
   PlotChoices choices_ = usual_plots();
+  std::vector<std::string> own_;          ///< series that have a plot of their own, as of the last show()
   std::map<std::string, int> own_panels_; ///< of series that were ever chosen
   std::set<int> needed_;                  ///< panels that have something to show
   bool of_program_ = false;

@@ -59,7 +59,6 @@ QString axis_label(series::Axis axis) {
 LinkedPlots* new_plots(const Theme& theme, QWidget* parent) {
   auto* plots = new LinkedPlots(theme, parent);
   LiveCurves::add_panels(*plots);
-  plots->setAccessibleName(LivePage::tr("Memory, loss, batch size and coverage of the run"));
   // Their shortcuts work on the whole page.
   for (QAction* action : {plots->log_action(loss_panel), plots->follow_action()}) {
     action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
@@ -193,8 +192,10 @@ void LivePage::connect_parts() {
     curves_.set_by_stream(view_->by_stream());
     show_curves();
   });
-  connect(&view_->plots(), &PlotChooser::opening, this,
-          [this] { view_->plots().offer(curves_.offered(workbench_.opened())); });
+  connect(&view_->plots(), &PlotChooser::opening, this, [this] {
+    Q_EMIT workbench_.page_wanted(key()); // the command is there on every page
+    view_->plots().offer(curves_.offered(workbench_.opened()));
+  });
   connect(&view_->plots(), &PlotChooser::chosen, this, [this] {
     curves_.set_plots(view_->plots().choices());
     show_curves();

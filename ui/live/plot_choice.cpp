@@ -1,6 +1,5 @@
 #include "ui/live/plot_choice.h"
 
-#include <QCoreApplication>
 #include <QJsonObject>
 
 #include <algorithm>
@@ -9,15 +8,9 @@
 
 namespace batchscope::ui {
 
-namespace {
-
-const PlotChoice* choice_of(const PlotChoices& choices, const QString& key) {
-  const auto found =
-      std::find_if(choices.begin(), choices.end(), [&key](const PlotChoice& choice) { return choice.key == key; });
-  return found == choices.end() ? nullptr : &*found;
+bool has_plot(const PlotChoices& choices, const QString& key) {
+  return std::any_of(choices.begin(), choices.end(), [&key](const PlotChoice& choice) { return choice.key == key; });
 }
-
-} // namespace
 
 PlotChoices usual_plots() {
   PlotChoices usual;
@@ -31,15 +24,12 @@ std::string series_of_plot(const QString& key) {
 }
 
 SeriesLook series_look(const std::string& series) {
-  const QString name = QString::fromStdString(series);
-  SeriesLook look{.title = QString(name).replace(u'_', u' '), .unit = {}};
-  if (name == QLatin1String("validation_accuracy") || name == QLatin1String("disturbed"))
-    look = {look.title, QStringLiteral("%"), to_percent};
-  else if (name.endsWith(QLatin1String("_bytes")))
-    look = {look.title.chopped(6), QStringLiteral("MB"), to_megabytes};
-  else if (name.endsWith(QLatin1String("seconds")))
-    look.unit = QStringLiteral("s");
-  return look;
+  const telemetry::ValueKind kind = telemetry::quantity_of(series).kind;
+  const PlotUnit unit = plot_unit(kind);
+  QString title = series_title(QString::fromStdString(series));
+  if (kind == telemetry::ValueKind::bytes && title.endsWith(QLatin1String(" bytes"))) // the unit says it
+    title.chop(6);
+  return {title, unit.name, unit.factor};
 }
 
 QJsonArray to_json(const PlotChoices& choices) {
@@ -55,12 +45,12 @@ PlotChoices plot_choices_from(const QJsonArray& array) {
   for (const auto& value : array) {
     const QJsonObject object = value.toObject();
     const QString key = object.value("key").toString();
-    const bool known = choice_of(usual, key) != nullptr || !series_of_plot(key).empty();
-    if (known && choice_of(choices, key) == nullptr)
+    const bool known = has_plot(usual, key) || !series_of_plot(key).empty();
+    if (known && !has_plot(choices, key))
       choices += PlotChoice{key, object.value("shown").toBool(true), object.value("large").toBool(false)};
   }
   for (const PlotChoice& choice : usual)
-    if (choice_of(choices, choice.key) == nullptr)
+    if (!has_plot(choices, choice.key))
       choices += choice;
   return choices;
 }

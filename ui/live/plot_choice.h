@@ -21,6 +21,8 @@ using PlotChoices = QList<PlotChoice>;
 
 inline constexpr QLatin1String series_prefix("series:");
 
+bool has_plot(const PlotChoices& choices, const QString& key);
+
 /// Those that there are for every run, from top to bottom, in the order of LivePanel.
 PlotChoices usual_plots();
 

@@ -1,11 +1,11 @@
 #include "ui/live/plot_chooser.h"
 
 #include <QAbstractItemModel>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QListWidget>
 #include <QScreen>
-#include <QTimer>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -53,6 +53,8 @@ QWidget* PlotChooser::make_list() {
   large_->setCheckable(true);
   row->addStretch();
   reset_ = add(row, tr("Reset"), "plot-reset", tr("Show the usual plots"));
+  for (QWidget* each : QList<QWidget*>{list_, up_, down_, large_, reset_})
+    each->installEventFilter(this);
   card->body()->addWidget(hint);
   card->body()->addWidget(list_, 1);
   card->body()->addLayout(row);
@@ -72,6 +74,13 @@ QWidget* PlotChooser::make_list() {
   connect(list_->model(), &QAbstractItemModel::rowsRemoved, this, &PlotChooser::take);
   connect(list_->model(), &QAbstractItemModel::rowsMoved, this, &PlotChooser::take);
   return card;
+}
+
+/// The list is a window of its own, but its keys would first be tried as the page's commands: Space would pause a run.
+bool PlotChooser::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::ShortcutOverride)
+    event->accept();
+  return QPushButton::eventFilter(watched, event);
 }
 
 void PlotChooser::offer(const QList<OfferedPlot>& plots) {
@@ -127,14 +136,10 @@ void PlotChooser::fill() {
     item->setData(key_role, choice.key);
     item->setData(large_role, choice.large);
   };
-  const auto is_chosen = [this](const QString& key) {
-    return std::any_of(choices_.begin(), choices_.end(),
-                       [&key](const PlotChoice& choice) { return choice.key == key; });
-  };
   for (const PlotChoice& choice : choices_)
     add(choice);
   for (const OfferedPlot& plot : offered_)
-    if (!is_chosen(plot.key))
+    if (!has_plot(choices_, plot.key))
       add({.key = plot.key, .shown = false});
   int row = 0;
   for (int i = 0; i < list_->count(); ++i)
@@ -154,18 +159,15 @@ void PlotChooser::take() {
     listed +=
         PlotChoice{item->data(key_role).toString(), item->checkState() == Qt::Checked, item->data(large_role).toBool()};
   }
-  const auto has = [](const PlotChoices& choices, const QString& key) {
-    return std::any_of(choices.begin(), choices.end(), [&key](const PlotChoice& choice) { return choice.key == key; });
-  };
-  // What was never ticked need not be remembered, and what these runs do not have is kept for those that do.
-  PlotChoices kept;
-  for (const PlotChoice& choice : std::as_const(listed))
-    if (choice.shown || has(choices_, choice.key))
-      kept += choice;
+  // What was never chosen need not be remembered, and what these runs do not have keeps its place for those that do.
+  listed.removeIf(
+      [this](const PlotChoice& choice) { return !choice.shown && !choice.large && !has_plot(choices_, choice.key); });
+  PlotChoices all;
+  qsizetype next = 0;
   for (const PlotChoice& choice : std::as_const(choices_))
-    if (!has(listed, choice.key))
-      kept += choice;
-  change(kept);
+    all += has_plot(listed, choice.key) ? listed[next++] : choice;
+  all += listed.mid(next);
+  change(all);
   update_buttons();
 }
 

@@ -34,6 +34,9 @@ Q_SIGNALS:
   void opening(); ///< time to offer() what there is
   void chosen();  ///< choices() has changed
 
+protected:
+  bool eventFilter(QObject* watched, QEvent* event) override; // of the list and its buttons
+
 private:
   QWidget* make_list();
   void fill();

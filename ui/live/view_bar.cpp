@@ -52,6 +52,7 @@ ViewBar::ViewBar(QAction* log, QAction* follow, QWidget* parent)
   smoothing_->setMinimumWidth(Theme::lines(0.5));
   smoothing_->setMaximumWidth(Theme::lines(6));
   smoothing_value_->setMinimumWidth(1);
+  words_.append(smoothing_value_);
 
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -97,7 +98,6 @@ void ViewBar::resizeEvent(QResizeEvent* event) {
   // The tooltips of the controls say what they are.
   for (QLabel* word : std::as_const(words_))
     word->setVisible(event->size().width() >= Theme::lines(words_from));
-  smoothing_value_->setVisible(event->size().width() >= Theme::lines(words_from));
 }
 
 void ViewBar::make_axis_actions() {

@@ -54,7 +54,7 @@ private:
   QCheckBox* add_box(QAction* action, const char* name);
   void make_axis_actions();
 
-  QList<QLabel*> words_; ///< before the controls, shown if there is room
+  QList<QLabel*> words_; ///< beside the controls, shown if there is room
   QComboBox* axis_;
   QSlider* smoothing_;
   QLabel* smoothing_value_;

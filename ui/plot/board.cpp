@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "ui/plot/ticks.h"
 
@@ -58,7 +58,7 @@ Picture Board::picture() const {
 int Board::add_panel(const PanelSpec& spec) {
   panels_.push_back(std::make_unique<Panel>(*canvas_, spec, x_ticks_));
   panels_.back()->set_colors(theme_, fonts_.small);
-  order_.push_back(panels_.back().get());
+  order_ += static_cast<int>(panels_.size()) - 1;
   arrange();
   return static_cast<int>(panels_.size()) - 1;
 }
@@ -94,19 +94,21 @@ void Board::arrange() {
   touch_soon();
 }
 
-void Board::set_order(const QList<int>& panels) {
-  const auto place = [&](const Panel* panel) {
-    const auto is_this = [&](int number) { return this->panel(number) == panel; };
-    return std::find_if(panels.begin(), panels.end(), is_this) - panels.begin();
-  };
-  std::stable_sort(order_.begin(), order_.end(), [&](const Panel* a, const Panel* b) { return place(a) < place(b); });
+void Board::set_order(QList<int> panels) {
+  for (int number = 0; number < std::ssize(panels_); ++number)
+    if (!panels.contains(number))
+      panels += number;
+  if (panels == order_)
+    return;
+  order_ = std::move(panels);
   arrange();
 }
 
 std::vector<Panel*> Board::shown() const {
   std::vector<Panel*> shown;
-  std::copy_if(order_.begin(), order_.end(), std::back_inserter(shown),
-               [](const Panel* panel) { return panel->visible; });
+  for (const int number : order_)
+    if (Panel* panel = this->panel(number); panel && panel->visible)
+      shown.push_back(panel);
   return shown;
 }
 

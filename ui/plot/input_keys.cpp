@@ -228,8 +228,17 @@ void Input::escape(const QKeyEvent& /*event*/) {
   }
 }
 
+/// Those of plots that are shown.
+QList<PlotHandle> Input::reachable_handles() const {
+  QList<PlotHandle> reachable;
+  for (const PlotHandle& handle : board_.scene.handles)
+    if (const Panel* panel = board_.panel(handle.panel); panel && panel->visible)
+      reachable += handle;
+  return reachable;
+}
+
 bool Input::focus_next(bool next) {
-  const auto& handles = board_.scene.handles;
+  const QList<PlotHandle> handles = reachable_handles();
   const auto now = std::find_if(handles.begin(), handles.end(),
                                 [&](const PlotHandle& handle) { return handle.id == board_.scene.focused_handle; });
   qsizetype index = next ? 0 : handles.size() - 1;
@@ -250,8 +259,8 @@ bool Input::focus_next(bool next) {
 void Input::focus_in(Qt::FocusReason reason) {
   board_.scene.focus =
       reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason || reason == Qt::ShortcutFocusReason;
-  if (reason == Qt::BacktabFocusReason && !board_.scene.handles.isEmpty())
-    board_.scene.focused_handle = board_.scene.handles.back().id;
+  if (const auto handles = reachable_handles(); reason == Qt::BacktabFocusReason && !handles.isEmpty())
+    board_.scene.focused_handle = handles.back().id;
   board_.draw_top();
 }
 

@@ -33,18 +33,18 @@ LinkedPlots::~LinkedPlots() = default;
 int LinkedPlots::add_panel(const PanelSpec& spec) {
   const int number = impl_->board.add_panel(spec);
   add_panel_action(number);
-  QStringList titles;
-  for (const auto& panel : impl_->board.panels())
-    titles << panel->spec.heading();
-  setAccessibleName(tr("Plots: %1").arg(titles.join(tr(", "))));
-  ask_for_height();
+  tell_panels();
   return number;
 }
 
-/// Room for each plot, but not more than a small window has.
-void LinkedPlots::ask_for_height() {
-  constexpr int most = 24;
-  setMinimumHeight(Theme::lines(std::min(most, 4 * static_cast<int>(impl_->board.shown().size()))));
+/// To screen readers, and to the layout: room for each plot, but not more than a small window has.
+void LinkedPlots::tell_panels() {
+  constexpr int most = 20;
+  QStringList titles;
+  for (const Panel* panel : impl_->board.shown())
+    titles << panel->spec.heading();
+  setAccessibleName(tr("Plots: %1").arg(titles.join(tr(", "))));
+  setMinimumHeight(Theme::lines(std::min<double>(most, 4 * static_cast<double>(titles.size()))));
 }
 
 void LinkedPlots::set_log(int panel, bool log) {
@@ -76,8 +76,13 @@ void LinkedPlots::set_panel_visible(int panel, bool visible) {
   if (!where || where->visible == visible)
     return;
   where->visible = visible;
+  Scene& scene = impl_->board.scene;
+  if (const PlotHandle* focused = scene.handle(scene.focused_handle); focused && focused->panel == panel)
+    scene.focused_handle.reset(); // keys must not move what nobody sees
+  if (QAction* action = impl_->log_actions.value(panel))
+    action->setVisible(visible);
   impl_->board.arrange();
-  ask_for_height();
+  tell_panels();
 }
 
 bool LinkedPlots::panel_visible(int panel) const {
@@ -91,6 +96,7 @@ const PanelSpec& LinkedPlots::panel_spec(int panel) const {
 
 void LinkedPlots::set_panel_order(const QList<int>& panels) {
   impl_->board.set_order(panels);
+  tell_panels();
 }
 
 void LinkedPlots::set_panel_height(int panel, double height) {

@@ -237,7 +237,7 @@ private:
   QString title() const; ///< of a picture
   void add_actions();
   void add_panel_action(int panel);
-  void ask_for_height();
+  void tell_panels();
   QMenu* make_curves_menu(QWidget& parent);
   void open_menu(const QPoint& at);
   void ask_and_save(const QString& filter, const QString& ending, FileKind kind);

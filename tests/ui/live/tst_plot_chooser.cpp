@@ -22,6 +22,9 @@ private Q_SLOTS:
   void any_series_becomes_a_plot();
   void several_runs_share_the_plot_of_a_series();
   void a_series_that_comes_later_is_drawn_then();
+  void what_these_runs_lack_keeps_its_place();
+  void keys_of_the_list_are_not_the_runs();
+  void a_hidden_plot_leaves_nothing_to_move();
 };
 
 namespace {
@@ -197,6 +200,65 @@ void TestPlotChooser::a_series_that_comes_later_is_drawn_then() {
   live.run()->history()->append(record);
   Q_EMIT live.run()->grew();
   QVERIFY(panel_with(live.plots(), "mine") > others_panel);
+}
+
+void TestPlotChooser::what_these_runs_lack_keeps_its_place() {
+  LiveHere live;
+  train(live, small_run(5));
+  PlotChoices choices = usual_plots();
+  choices.prepend(PlotChoice{.key = "series:elsewhere", .large = true});
+  auto& button = *live.named<PlotChooser>("plots");
+  button.choose(choices);
+  QCOMPARE(panel_with(live.plots(), "elsewhere"), no_panel);
+  {
+    const Chooser chooser(live);
+    QVERIFY(!chooser.item("Elsewhere"));
+    chooser.tick("Loss", false);
+  }
+  choices[2].shown = false;
+  QCOMPARE(button.choices().first(choices.size()), choices);
+}
+
+void TestPlotChooser::keys_of_the_list_are_not_the_runs() {
+  LiveHere live;
+  live.bench().start_run(small_run(1'000'000));
+  QTRY_VERIFY_WITH_TIMEOUT(live.run() != nullptr && live.run()->steps() > 5, patience_ms);
+  QTRY_VERIFY_WITH_TIMEOUT(live.button("Pause") && live.button("Pause")->isEnabled(), patience_ms);
+  {
+    const Chooser chooser(live);
+    auto* list = chooser.popup()->findChild<QListWidget*>();
+    list->setCurrentItem(chooser.item("Loss"));
+    QTest::keyClick(list, Qt::Key_Space);
+    QCOMPARE(chooser.item("Loss")->checkState(), Qt::Unchecked);
+  }
+  QVERIFY(!live.plots().panel_visible(loss_panel));
+  const std::int64_t steps = live.run()->steps();
+  QTRY_VERIFY_WITH_TIMEOUT(live.run()->steps() > steps + 5, patience_ms); // goes on
+  QVERIFY(!live.run()->paused());
+  live.run()->stop();
+  QTRY_VERIFY_WITH_TIMEOUT(live.bench().job_queue().idle(), patience_ms);
+}
+
+void TestPlotChooser::a_hidden_plot_leaves_nothing_to_move() {
+  Theme theme;
+  LinkedPlots plots(theme);
+  LiveCurves::add_panels(plots);
+  plots.set_handles(batch_panel, {{.id = 7, .panel = batch_panel, .from = 0, .to = 10, .y = 8}});
+  plots.resize(800, 500);
+  plots.show();
+  QSignalSpy dropped(&plots, &LinkedPlots::handle_dropped);
+  const auto move = [&plots] {
+    plots.setFocus(Qt::OtherFocusReason);
+    QTest::keyClick(&plots, Qt::Key_Tab);
+    QTest::keyClick(&plots, Qt::Key_Up);
+  };
+  move();
+  QCOMPARE(dropped.size(), 1);
+  plots.set_panel_visible(batch_panel, false);
+  QTest::keyClick(&plots, Qt::Key_Up); // it had the focus
+  move();
+  QCOMPARE(dropped.size(), 1);
+  QVERIFY(!plots.accessibleName().contains("Batch size"));
 }
 
 BATCHSCOPE_TEST(TestPlotChooser)

@@ -33,7 +33,7 @@ public:
   Panel* panel(int number) const;           ///< null if there is none
   Panel* panel_at(const QPointF& at) const; ///< visible panels only
   void arrange();                           ///< call it after panels were added, shown, hidden or reordered
-  void set_order(const QList<int>& panels); ///< from top to bottom; those not named follow
+  void set_order(QList<int> panels);        ///< from top to bottom; those not named follow
   std::vector<Panel*> shown() const;        ///< the visible ones from top to bottom
   int add_curve(int panel, std::shared_ptr<const CurveSource> source, const CurveStyle& style);
   Curve* curve(int id) const;
@@ -71,7 +71,7 @@ private:
   PlotFonts fonts_;
   QSharedPointer<QCPAxisTickerText> x_ticks_;
   std::vector<std::unique_ptr<Panel>> panels_;
-  std::vector<Panel*> order_; ///< all of panels_, from top to bottom
+  QList<int> order_; ///< numbers of all panels, from top to bottom
   std::vector<std::unique_ptr<Curve>> curves_;
   View view_;
   Range reported_{0, 1};

@@ -66,6 +66,7 @@ private:
   void set_cursor(const QKeyEvent& event);
   void go_to_mark(const QKeyEvent& event);
   bool handle_has_keys() const;
+  QList<PlotHandle> reachable_handles() const;
   void move_handle(const QKeyEvent& event);
   bool can_escape() const;
   void escape(const QKeyEvent& event);
