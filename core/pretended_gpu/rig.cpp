@@ -35,9 +35,15 @@ std::vector<std::pair<std::string, std::string>> environment(const Gpu& gpu, Tor
   if (!std::filesystem::exists(libraries / library, ignored))
     throw Error(Error::Kind::unavailable, "this torch was built without CUDA, so no GPU can be pretended");
   std::string searched = libraries.string();
+  if (searched.find_first_of(":;") != std::string::npos)
+    throw Error(Error::Kind::unavailable,
+                fmt::format("no GPU can be pretended from \"{}\": a path that libraries are looked for in can have no "
+                            "':' and no ';'",
+                            searched));
   if (torch == Torch::engine)
     searched += ":" + (libraries / "cuda").string();
-  return {{"LD_PRELOAD", in_front((libraries / library).string(), "LD_PRELOAD")},
+  // By its name alone, found in the path that follows: LD_PRELOAD is split at blanks, which a folder may have.
+  return {{"LD_PRELOAD", in_front(library, "LD_PRELOAD")},
           {"LD_LIBRARY_PATH", in_front(searched, "LD_LIBRARY_PATH")},
           {variable, description(gpu)}};
 }

@@ -49,8 +49,8 @@ class Place:
 def on_pretended(place, card, python=False):
     """Environment of a process that sees this card pretended. A Python brings its own libraries of CUDA."""
     folder = place.pretended_libraries
-    library = os.path.join(folder, "libbatchscope_pretended_gpu.so")
-    if not os.path.exists(library):
+    library = "libbatchscope_pretended_gpu.so"
+    if not os.path.exists(os.path.join(folder, library)):
         raise NotRun(f"{library} is not there: this torch has no CUDA part")
     searched = [folder, *([] if python else [f"{folder}/cuda"]), os.environ.get("LD_LIBRARY_PATH", "")]
     return {

@@ -41,7 +41,7 @@ def run(code, card="memory=8000000000", more=None):
         **os.environ,
         "PYTHONPATH": CLIENT,
         "LD_LIBRARY_PATH": LIBRARIES,
-        "LD_PRELOAD": os.path.join(LIBRARIES, "libbatchscope_pretended_gpu.so"),
+        "LD_PRELOAD": "libbatchscope_pretended_gpu.so",
         "BATCHSCOPE_PRETENDED_GPU": card,
         **(more or {}),
     }

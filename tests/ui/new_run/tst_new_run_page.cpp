@@ -83,7 +83,7 @@ private Q_SLOTS:
     QCOMPARE(command, here.page.findChild<CommandCard*>()->command());
     QCOMPARE(here.label("command").remove("\\\n    "), command); // as it is shown, in lines
     QVERIFY(command.startsWith("batchscope-cli train --"));
-    command.replace(0, QString("batchscope-cli").size(), BATCHSCOPE_CLI);
+    command.replace(0, QString("batchscope-cli").size(), "\"" BATCHSCOPE_CLI "\"");
     QProcess shell;
     shell.setWorkingDirectory(here.folder.path());
     shell.start("sh", {"-c", command + " --print-spec"});
