@@ -181,12 +181,12 @@ std::unique_ptr<CommandTrial> open_command_trial(const run::RunSpec& spec, const
     throw Error(Error::Kind::failed, why);
   if (why.empty())
     throw Error(Error::Kind::failed, fmt::format("the program made too few steps with torch on the pretended GPU; "
-                                                 "accepted: {} or more",
+                                                 "accepted: {} or more, of a model on that GPU",
                                                  warm_up_steps + lists));
   throw Error(
       Error::Kind::failed,
       fmt::format("no step of the program could be followed on the pretended GPU: {}{}", why,
-                  why.starts_with("ended by") ? " (NCCL, Triton and compiled extensions do not work there)" : ""));
+                  why.starts_with("ended by") ? " (Triton's kernels and compiled extensions do not work there)" : ""));
 }
 
 } // namespace batchscope::program

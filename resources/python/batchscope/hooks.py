@@ -15,6 +15,7 @@ from typing import Any
 from .changes import make_changes
 from .followed import Feeds
 from .loop import Loop
+from .nccl import stand_in_for_nccl
 from .run import start
 
 
@@ -133,3 +134,4 @@ def install() -> None:
     """Called by sitecustomize when torch has been imported."""
     Hooks().install()
     make_changes()
+    stand_in_for_nccl()

@@ -74,6 +74,62 @@ class OnAPretendedGpu(unittest.TestCase):
         """)
         self.assertEqual(printed, "5\n")
 
+    def test_groups_that_ask_for_nccl(self):
+        """Each way to make a group trains in one process; several processes are refused."""
+        code = """
+            import os
+            from torch import distributed
+            from torch.distributed.device_mesh import init_device_mesh
+            from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+            from torch.nn.parallel import DistributedDataParallel
+            from batchscope import nccl
+
+            os.environ.update(RANK="0", WORLD_SIZE="1", MASTER_ADDR="127.0.0.1", MASTER_PORT="0")
+            if not STOCK:
+                nccl.stand_in_for_nccl()
+
+            def begin(kind):
+                if kind == "mesh":
+                    return init_device_mesh("cuda", (1,))
+                backend = {"mixed": "cpu:gloo,cuda:nccl", "default": None}.get(kind, "nccl")
+                device = torch.device("cuda:0") if kind == "ddp" else None
+                distributed.init_process_group(backend, store=distributed.HashStore(), rank=0, world_size=WORLD,
+                                               device_id=device)
+
+            def wrapped(net, kind, mesh):
+                if kind == "ddp":
+                    return DistributedDataParallel(net, device_ids=[0])
+                if kind == "fsdp":
+                    return FullyShardedDataParallel(net, device_id=0)
+                return fully_shard(net, mesh=mesh) if kind == "mesh" else net
+
+            for kind in KINDS:
+                mesh = begin(kind)
+                net = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.Linear(64, 64)).cuda().bfloat16()
+                net = wrapped(net, kind, mesh)
+                optimizer = torch.optim.AdamW(net.parameters())
+                for _ in range(3):
+                    net(torch.randn(8, 64, device="cuda", dtype=torch.bfloat16)).square().mean().backward()
+                    optimizer.step()
+                distributed.barrier()
+                part = distributed.new_group([0], backend="nccl")
+                for group in (None, part):
+                    distributed.all_reduce(torch.ones(3, device="cuda"), group=group)
+                distributed.destroy_process_group()
+                print(kind)
+        """
+
+        def trained(kinds, world=1, stock=False):
+            names = f"KINDS, WORLD, STOCK = {kinds!r}, {world!r}, {stock!r}\n"
+            return run(names + textwrap.dedent(code)).split()
+
+        kinds = ["ddp", "fsdp", "mesh", "mixed", "default"]
+        self.assertEqual(trained(kinds), kinds)
+        with self.assertRaisesRegex(AssertionError, "a pretended GPU has one process"):
+            trained(["ddp"], world=2)
+        with self.assertRaises(AssertionError):
+            trained(["ddp"], stock=True)
+
     def test_changes_save_what_those_of_a_program_do(self):
         """Each change made by the client against the same written into the program."""
         code = """
