@@ -26,7 +26,8 @@ std::vector<std::string> cells_of(const std::string& line) {
 std::vector<Source> read_sources() {
   std::vector<Source> all;
   for (const TableRow& row : read_table("sources").rows)
-    all.push_back({.key = row.at("key"), .name = row.at("name"), .title = row.at("title")});
+    all.push_back(
+        {.key = row.at("key"), .name = row.at("name"), .title = row.at("title"), .address = row.at("address")});
   return all;
 }
 
@@ -42,6 +43,13 @@ std::string cite(const std::string& key, const std::string& section) {
     if (source.key == key)
       return section.empty() ? source.name : fmt::format("{}, {}", source.name, section);
   throw Error(Error::Kind::failed, fmt::format("the table of sources has no {}", in_quotes(key)));
+}
+
+std::string address_of(std::string_view citation) {
+  for (const Source& source : sources())
+    if (citation == source.name || citation.starts_with(source.name + ", "))
+      return source.address;
+  return {};
 }
 
 Table read_table(const std::string& name) {

@@ -14,6 +14,7 @@
 #include "ui/advice/table_model.h"
 #include "ui/findings/findings_card.h"
 #include "ui/widgets/commands.h"
+#include "ui/widgets/text_table.h"
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
@@ -40,11 +41,9 @@ void show_lines(QLabel& label, const std::vector<std::string>& lines) {
   label.setVisible(!lines.empty());
 }
 
-QTableView* new_table(const Theme& theme, QAbstractItemModel* model, double lines, QWidget* parent) {
-  auto* table = new QTableView(parent);
-  prepare_table(*table);
+TextTable* new_table(const Theme& theme, QAbstractItemModel* model, double lines, QWidget* parent) {
+  auto* table = new TextTable(theme, parent);
   table->setModel(model);
-  table->setItemDelegate(new RowDelegate(theme, table));
   table->setSelectionMode(QAbstractItemView::SingleSelection);
   table->setMinimumHeight(Theme::lines(lines));
   return table;
@@ -159,7 +158,7 @@ QWidget* AdvicePage::make_tables_card(QWidget* parent) {
   auto* view = new_table(workbench_.theme(), table_, 8, card);
   view->setObjectName(QStringLiteral("advice-table"));
   view->setAccessibleName(tr("Table of advice"));
-  view->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+  view->share_out_width();
   auto* row = new QHBoxLayout;
   row->addWidget(which_table_);
   row->addStretch();
@@ -259,8 +258,12 @@ QString AdvicePage::markdown() const {
   lines += QStringLiteral("| ---: | ---: | ---: | --- | --- |");
   for (int row = 0; row < sizes_->rowCount(); ++row) {
     QStringList cells;
-    for (int column = 0; column < sizes_->columnCount(); ++column)
-      cells += sizes_->index(row, column).data().toString();
+    for (int column = 0; column < sizes_->columnCount(); ++column) {
+      const QModelIndex cell = sizes_->index(row, column);
+      const QString address = cell.data(address_role).toUrl().toString();
+      const QString text = cell.data().toString();
+      cells += address.isEmpty() ? text : QStringLiteral("[%1](%2)").arg(text, address);
+    }
     lines += QStringLiteral("| %1 |").arg(cells.join(QStringLiteral(" | ")));
   }
   for (const QLabel* label : {disagreements_, remarks_})

@@ -1,27 +1,38 @@
 #include "ui/advice/table_model.h"
 
+#include <algorithm>
+
+#include "ui/widgets/text_table.h"
+
 namespace batchscope::ui {
 
 void TableModel::read(const QString& name) {
   const advice::Table table = advice::read_table(name.toStdString());
+  std::vector<std::string> shown = table.titles;
+  std::erase_if(shown, [](const std::string& title) { // parts of the source
+    return title == "section" || title == "address" || title == "key";
+  });
   QStringList titles;
-  QList<QStringList> rows;
+  for (const std::string& title : shown)
+    titles += QString::fromStdString(title);
+  QList<Row> rows;
   for (const advice::TableRow& row : table.rows) {
-    QStringList cells;
-    for (const std::string& title : table.titles) {
-      if (title == "section") // a part of the source
-        continue;
-      const bool cited = title == "source" && !row.at(title).empty();
-      cells += QString::fromStdString(cited ? advice::cite(row.at(title), row.at("section")) : row.at(title));
+    Row& added = rows.emplace_back();
+    for (const std::string& title : shown) {
+      std::string text = row.at(title);
+      if (title == "source" && !text.empty()) {
+        text = advice::cite(text, row.at("section"));
+        added.address = QUrl(QString::fromStdString(advice::address_of(text)));
+      }
+      added.cells += QString::fromStdString(text);
     }
-    rows += cells;
+    if (const auto address = row.find("address"); address != row.end())
+      added.address = QUrl(QString::fromStdString(address->second));
   }
-  for (const std::string& title : table.titles)
-    if (title != "section")
-      titles += QString::fromStdString(title);
   beginResetModel();
   titles_ = titles;
   rows_ = rows;
+  source_ = static_cast<int>(std::max(titles.indexOf("source"), titles.indexOf("title")));
   endResetModel();
 }
 
@@ -34,11 +45,11 @@ int TableModel::columnCount(const QModelIndex& parent) const {
 }
 
 QVariant TableModel::data(const QModelIndex& index, int role) const {
-  const QString& text = rows_[index.row()][index.column()];
+  const Row& row = rows_[index.row()];
   if (role == Qt::DisplayRole)
-    return text;
-  if (role == Qt::ToolTipRole)
-    return QStringLiteral("<span>%1</span>").arg(text.toHtmlEscaped()); // which wraps
+    return row.cells[index.column()];
+  if (role == address_role && index.column() == source_ && !row.address.isEmpty())
+    return row.address;
   return {};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <QUrl>
 
 #include "core/advice/sources.h"
 
@@ -22,8 +23,13 @@ public:
   QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
 private:
+  struct Row {
+    QStringList cells;
+    QUrl address; ///< of its source
+  };
   QStringList titles_;
-  QList<QStringList> rows_;
+  QList<Row> rows_;
+  int source_ = -1; ///< the column that names it
 };
 
 } // namespace batchscope::ui

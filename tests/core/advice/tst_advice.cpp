@@ -16,6 +16,17 @@ class TestAdvice : public QObject {
   Q_OBJECT
 
 private Q_SLOTS:
+  void sourcesHaveTheirAddresses() {
+    QCOMPARE(advice::address_of(advice::cite("goyal-2017")), std::string("https://arxiv.org/abs/1706.02677"));
+    QCOMPARE(advice::address_of(advice::cite("goyal-2017", "section 2")),
+             std::string("https://arxiv.org/abs/1706.02677"));
+    for (const char* none :
+         {"", "Goyal", "Goyal et al. (2017) and others", "Batch Size and Memory Tradeoffs, pattern 2"})
+      QCOMPARE(advice::address_of(none), std::string());
+    for (const advice::Source& source : advice::sources())
+      QVERIFY2(source.address.empty() || source.address.starts_with("https://"), source.key.c_str());
+  }
+
   void tablesAreSound_data();
   void tablesAreSound();
   void everyAnswerCanRun();

@@ -2,6 +2,7 @@
 
 #include <QClipboard>
 #include <QComboBox>
+#include <QDesktopServices>
 #include <QGuiApplication>
 #include <QLabel>
 #include <QPushButton>
@@ -18,6 +19,18 @@
 using namespace batchscope;
 using namespace batchscope::ui;
 using namespace batchscope::ui::test;
+
+/// The addresses that are opened while it is there.
+class Opened : public QObject {
+  Q_OBJECT
+
+public:
+  Opened() { QDesktopServices::setUrlHandler("https", this, "add"); }
+  ~Opened() override { QDesktopServices::unsetUrlHandler("https"); }
+  Q_INVOKABLE void add(const QUrl& address) { all += address; }
+
+  QList<QUrl> all;
+};
 
 /// Four questions, the rows that apply, a run made of them, and the findings on the current run.
 class AdvicePageTest : public QObject {
@@ -85,6 +98,47 @@ private Q_SLOTS:
       Q_EMIT which->activated(index);
       QVERIFY(rows->model()->rowCount() > 0 && rows->model()->columnCount() > 1);
     }
+  }
+
+  void textsAreWhole() {
+    choose("speed");
+    for (auto* rows : {table(), page_->findChild<QTableView*>("advice-table")})
+      for (const int width : {1400, 900}) {
+        page_->resize(width, 800);
+        const auto all_fit = [&] {
+          for (int row = 0; row < rows->model()->rowCount(); ++row)
+            for (int column = 0; column < rows->model()->columnCount(); ++column) {
+              const QRect inside(0, 0, rows->columnWidth(column) - 19, 10'000);
+              const QString text = rows->model()->index(row, column).data().toString();
+              const int wanted = rows->fontMetrics().boundingRect(inside, Qt::TextWordWrap, text).height();
+              if (rows->rowHeight(row) < wanted)
+                return false;
+            }
+          return true;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(all_fit(), patience_ms);
+      }
+  }
+
+  void sourcesOpen() {
+    Opened opened;
+    auto* which = page_->findChild<QComboBox*>("which-table");
+    which->setCurrentIndex(which->findData("sources"));
+    Q_EMIT which->activated(which->currentIndex());
+    auto* rows = page_->findChild<QTableView*>("advice-table");
+    int row = 0;
+    while (!rows->model()->index(row, 0).data().toString().startsWith("Goyal"))
+      QVERIFY(++row < rows->model()->rowCount());
+    const QModelIndex title = rows->model()->index(row, 1);
+    rows->scrollTo(title);
+    QTest::mouseClick(rows->viewport(), Qt::LeftButton, {}, rows->visualRect(title.siblingAtColumn(0)).center());
+    QCOMPARE(opened.all.size(), 0); // its name leads nowhere
+    QTest::mouseClick(rows->viewport(), Qt::LeftButton, {}, rows->visualRect(title).center());
+    page_->activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(page_.get(), patience_ms));
+    rows->setFocus();
+    QTest::keyClick(rows, Qt::Key_L, Qt::ControlModifier | Qt::ShiftModifier);
+    QCOMPARE(opened.all, QList<QUrl>(2, QUrl("https://arxiv.org/abs/1706.02677")));
   }
 
   void theChoiceIsKept() {
