@@ -419,8 +419,11 @@ void LiveCurves::set_smoothing(double weight) {
 bool LiveCurves::catch_up() {
   bool done = true;
   const std::size_t most = points_a_draw / std::max<std::size_t>(1, smoothed_.size());
-  for (const auto& curve : smoothed_)
+  const auto [from, to] = plots_.visible_range();
+  for (const auto& curve : smoothed_) {
+    curve->set_view(from, to);
     done = curve->catch_up(most) && done;
+  }
   return done;
 }
 

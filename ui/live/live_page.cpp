@@ -200,6 +200,7 @@ void LivePage::connect_parts() {
     curves_.set_plots(view_->plots().choices());
     show_curves();
   });
+  connect(plots_, &LinkedPlots::view_changed, &smoothing_, qOverload<>(&QTimer::start));
   connect(plots_, &LinkedPlots::crosshair_moved, this, &LivePage::update_readings);
   connect(plots_, &LinkedPlots::cursors_changed, this, &LivePage::update_readings);
   connect(plots_, &LinkedPlots::mark_chosen, this, [this](qint64 id) { choose(static_cast<int>(id)); });

@@ -47,7 +47,7 @@ ViewBar::ViewBar(QAction* log, QAction* follow, QWidget* parent)
   make_axis_actions();
   smoothing_->setObjectName("smoothing");
   smoothing_->setAccessibleName(tr("Smoothing of the loss"));
-  smoothing_->setToolTip(tr("Smoothing factor (exponential moving average)"));
+  smoothing_->setToolTip(tr("Smoothing factor (exponential moving average), relative to what is in view"));
   smoothing_->setRange(0, slider_steps - 1);
   smoothing_->setMinimumWidth(Theme::lines(0.5));
   smoothing_->setMaximumWidth(Theme::lines(6));

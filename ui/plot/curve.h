@@ -79,14 +79,18 @@ private:
 };
 
 /// An exponentially smoothed copy of a series that is updated as the series grows: s = w*s + (1-w)*y over finite
-/// values, with the same bias correction as TensorBoard; w is 0.9 until set. After a change of w the values are
-/// recomputed in portions, one per refresh, and shown once they reach as far as the old ones.
+/// values, with the same bias correction as TensorBoard; w is 0.9 until set. With many points in view, it averages over
+/// as many more, so that the curve stays as calm to the eye: w^(1/k) for k = 2^n times usual_points in view. After a
+/// change the values are recomputed in portions, one per refresh, and shown once they reach as far as the old ones.
 class SmoothedCurve : public StoredCurve {
 public:
   SmoothedCurve(std::shared_ptr<const series::History> history, std::string name, series::Axis axis);
   ~SmoothedCurve() override;
 
-  void set_weight(double weight); ///< 0 <= weight < 1
+  static constexpr double usual_points = 250;
+
+  void set_weight(double weight);        ///< 0 <= weight < 1
+  void set_view(double from, double to); ///< the visible x range
   /// Smooths up to `most` more points; returns true when it is up to date. Call it before each refresh.
   bool catch_up(std::size_t most);
 
@@ -98,11 +102,13 @@ protected:
 
 private:
   struct Copy;
+  void smooth_anew();
 
   std::shared_ptr<const series::History> history_;
   std::string name_;
   series::Axis axis_;
   double weight_ = 0.9;
+  double times_usual_ = 1; ///< points in view, of usual_points, as a power of 2
   std::unique_ptr<Copy> shown_;
   std::unique_ptr<Copy> coming_; ///< with a new weight
   std::uint64_t revision_ = 1;

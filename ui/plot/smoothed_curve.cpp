@@ -55,7 +55,29 @@ void SmoothedCurve::set_weight(double weight) {
   if (weight == weight_)
     return;
   weight_ = weight;
-  coming_ = std::make_unique<Copy>(weight);
+  smooth_anew();
+}
+
+void SmoothedCurve::set_view(double from, double to) {
+  const series::Series* series = history_->find(name_);
+  if (series == nullptr)
+    return;
+  const auto& x = series->frame->x(axis_);
+  const auto points_to = [&x](double place) { return static_cast<double>(series::index_at(x, place) + 1); };
+  const double times = (points_to(to) - points_to(from)) / usual_points;
+  // Not for every step of a zoom, nor to and fro at a border.
+  if (times > times_usual_ * 0.6 && times < times_usual_ * 1.7)
+    return;
+  const double rounded = times > 1 ? std::exp2(std::round(std::log2(times))) : 1;
+  if (rounded == times_usual_)
+    return;
+  times_usual_ = rounded;
+  if (weight_ > 0)
+    smooth_anew();
+}
+
+void SmoothedCurve::smooth_anew() {
+  coming_ = std::make_unique<Copy>(std::pow(weight_, 1 / times_usual_));
 }
 
 bool SmoothedCurve::catch_up(std::size_t most) {

@@ -72,6 +72,7 @@ private Q_SLOTS:
   void smoothing_is_as_defined();
   void smoothing_goes_on_in_parts();
   void another_weight_shows_once_it_has_come_as_far();
+  void more_points_in_view_are_smoothed_by_more();
 };
 
 void TestCurve::points_answer_as_if_counted() {
@@ -227,6 +228,34 @@ void TestCurve::smoothing_goes_on_in_parts() {
   QVERIFY(curve.catch_up(all));
   QCOMPARE(curve.extent()->second, 1001.0);
   QCOMPARE(curve.generation(), generation);
+}
+
+void TestCurve::more_points_in_view_are_smoothed_by_more() {
+  std::mt19937 random(5);
+  std::normal_distribution<double> noise(2, 1);
+  std::vector<double> losses(4000);
+  for (double& loss : losses)
+    loss = noise(random);
+  SmoothedCurve curve(history_of(losses), "loss", series::Axis::step);
+  const auto smoothed_with = [&](double from, double to, double weight) {
+    curve.set_view(from, to);
+    if (!curve.catch_up(all))
+      return false;
+    const std::vector<double> expected = smoothed(losses, weight);
+    for (const double step : {1.0, 77.0, 2000.0, 4000.0})
+      if (std::abs(*curve.value_at(step) - expected[static_cast<std::size_t>(step) - 1]) > 1e-12)
+        return false;
+    return true;
+  };
+  QVERIFY(smoothed_with(100, 300, 0.9)); // the usual number of points, or fewer
+  QVERIFY(smoothed_with(1, 4000, std::pow(0.9, 1.0 / 16)));
+  const auto generation = curve.generation();
+  QVERIFY(smoothed_with(1, 3000, std::pow(0.9, 1.0 / 16))); // not anew for each step of a zoom
+  QCOMPARE(curve.generation(), generation);
+  QVERIFY(smoothed_with(1, 1000, std::pow(0.9, 1.0 / 4)));
+  QVERIFY(smoothed_with(3990, 9000, 0.9));
+  curve.set_weight(0);
+  QVERIFY(smoothed_with(1, 4000, 0));
 }
 
 void TestCurve::another_weight_shows_once_it_has_come_as_far() {
