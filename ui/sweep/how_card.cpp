@@ -1,7 +1,10 @@
 #include "ui/sweep/how_card.h"
 
+#include <algorithm>
+
 #include <QCheckBox>
 #include <QHBoxLayout>
+#include <QRegularExpression>
 #include <QVBoxLayout>
 
 #include "core/base/error.h"
@@ -27,25 +30,62 @@ QString length_text(const run::RunSpec& spec) {
   return epochs == 1 ? HowCard::tr("1 epoch") : HowCard::tr("%1 epochs").arg(format_count(epochs));
 }
 
+QString model_text(const run::RunSpec& spec) {
+  return QString::fromStdString(spec.model);
+}
+
+QString budget_text(const run::RunSpec& spec) {
+  return QString::fromStdString(run::field_text(spec, "memory_budget"));
+}
+
+/// `2 epochs`, `300 steps` or `5,000 examples` into its field. Throws Error (input).
+void set_length(run::RunSpec& spec, const QString& text) {
+  static const QRegularExpression form(QStringLiteral("^([\\d,]+)\\s*(epoch|step|example)s?$"));
+  const QRegularExpressionMatch match = form.match(text);
+  if (!match.hasMatch())
+    throw input_error(HowCard::tr("Enter a number of epochs, steps or examples, such as \"2 epochs\" or \"300 steps\"")
+                          .toStdString());
+  run::RunSpec edited = spec;
+  edited.length = {.epochs = std::nullopt, .examples = std::nullopt, .steps = std::nullopt};
+  run::set_field(edited, match.captured(2).toStdString() + 's', match.captured(1).remove(',').toStdString());
+  spec = std::move(edited);
+}
+
+bool varies(const sweep::SweepSpec& spec, std::initializer_list<const char*> fields) {
+  return std::any_of(spec.vary.begin(), spec.vary.end(), [&](const sweep::Variation& variation) {
+    return std::find(fields.begin(), fields.end(), variation.field) != fields.end();
+  });
+}
+
 QString varied_or(const sweep::SweepSpec& spec, std::initializer_list<const char*> fields, const QString& text) {
-  for (const sweep::Variation& variation : spec.vary)
-    for (const char* field : fields)
-      if (variation.field == field)
-        return HowCard::tr("varies");
-  return text;
+  return varies(spec, fields) ? HowCard::tr("varies") : text;
 }
 
 } // namespace
 
 HowCard::HowCard(QWidget* parent)
-    : Card(tr("How"), parent), facts_(new FactList(this)), change_(plain_button(tr("Change…"), this)),
-      only_(new LabelledEdit(tr("Only where"), this)), random_(new LabelledEdit(tr("Draw at random"), this)),
-      weak_(new QCheckBox(tr("Stop weak runs early"), this)) {
+    : Card(tr("How"), parent), facts_(new FactList(this)), model_(add_setting("model")),
+      length_(new LabelledEdit(tr("Each run"), this)), budget_(add_setting("memory_budget")),
+      change_(plain_button(tr("All settings…"), this)), only_(new LabelledEdit(tr("Only where"), this)),
+      random_(new LabelledEdit(tr("Draw at random"), this)), weak_(new QCheckBox(tr("Stop weak runs early"), this)) {
   facts_->setObjectName(QStringLiteral("how"));
+  length_->setObjectName(QStringLiteral("length"));
+  length_->set_help(tr("How long each run trains: epochs, steps or examples"));
+  auto* settings = new QHBoxLayout;
+  settings->setSpacing(Theme::lines(0.5));
+  settings->addWidget(length_);
+  settings->addWidget(budget_);
+  body()->addWidget(model_);
+  body()->addLayout(settings);
   body()->addWidget(facts_);
+  for (const LabelledEdit* edit : {model_, length_, budget_})
+    connect(edit->edit(), &QLineEdit::textEdited, this, [this] {
+      check_settings();
+      Q_EMIT changed();
+    });
   auto* at_left = new QHBoxLayout;
   change_->setObjectName(QStringLiteral("change_base"));
-  change_->setToolTip(tr("Change model, data, budget and length on New run"));
+  change_->setToolTip(tr("Change the other settings on New run, and come back with its button Sweep"));
   at_left->addWidget(change_);
   at_left->addStretch();
   body()->addLayout(at_left);
@@ -76,6 +116,20 @@ HowCard::HowCard(QWidget* parent)
   connect(weak_, &QCheckBox::toggled, this, &HowCard::changed);
 }
 
+LabelledEdit* HowCard::add_setting(const char* key) {
+  const run::SpecField& field = run::spec_field(key);
+  auto* edit = new LabelledEdit(field_translation(field.label), this);
+  edit->setObjectName(QString::fromLatin1(key));
+  edit->set_help(field_translation(field.help));
+  edit->edit()->setPlaceholderText(field_translation(field.default_text));
+  QStringList choices;
+  for (const std::string& choice : field.choices)
+    choices << QString::fromStdString(choice);
+  if (!choices.isEmpty())
+    edit->set_choices(choices);
+  return edit;
+}
+
 void HowCard::show_plan(const sweep::SweepSpec& spec) {
   show_spec(spec, false);
 }
@@ -94,9 +148,25 @@ void HowCard::show_spec(const sweep::SweepSpec& spec, bool stored) {
   random_->set_error({});
   weak_->setChecked(spec.stop_weak == sweep::StopWeak::median);
   for (QWidget* input : {static_cast<QWidget*>(only_), static_cast<QWidget*>(random_), static_cast<QWidget*>(weak_),
-                         static_cast<QWidget*>(change_)})
+                         static_cast<QWidget*>(change_), static_cast<QWidget*>(budget_)})
     input->setVisible(!stored);
+  for (LabelledEdit* edit : {model_, length_}) // a program has its own
+    edit->setVisible(!stored && !spec.base.program);
+  show_settings();
   show_facts();
+}
+
+void HowCard::show_settings() {
+  const run::RunSpec& base = spec_.base;
+  const auto show = [this](LabelledEdit* edit, std::initializer_list<const char*> fields, const QString& text) {
+    const bool varied = varies(spec_, fields);
+    edit->edit()->setEnabled(!varied);
+    edit->set_text(varied ? tr("varies") : text);
+    edit->set_error({});
+  };
+  show(model_, {"model"}, model_text(base));
+  show(length_, {"steps", "epochs", "examples"}, length_text(base));
+  show(budget_, {"memory_budget"}, budget_text(base));
 }
 
 void HowCard::show_runs(std::size_t runs, std::int64_t workers) {
@@ -114,20 +184,27 @@ void HowCard::show_facts() {
                          : base.program     ? tr("no memory limit")
                                             : tr("80 % of free memory");
   QList<FactList::Fact> facts;
+  const bool edited = !stored_; // in the fields below
   if (base.program)
     facts << FactList::Fact{.name = tr("program"),
                             .value = subject_of(base),
                             .help = QString::fromStdString(run::command_text(*base.program))};
-  else
-    facts << FactList::Fact{.name = tr("model"), .value = field("model")}
-          << FactList::Fact{.name = tr("data"), .value = field("data")};
+  else if (!edited)
+    facts << FactList::Fact{.name = tr("model"), .value = field("model")};
+  if (!base.program)
+    facts << FactList::Fact{.name = tr("data"), .value = field("data")};
+  const QString device = field("device");
+  facts << FactList::Fact{.name = tr("device"),
+                          .value = edited ? device
+                                          : QStringLiteral("%1, %2").arg(device,
+                                                                         varied_or(spec_, {"memory_budget"}, budget))}
+        << FactList::Fact{.name = tr("runs"), .value = format_count(static_cast<std::int64_t>(runs_))};
+  if (base.program)
+    facts << FactList::Fact{.name = tr("each"), .value = tr("until the program ends")};
+  else if (!edited)
+    facts << FactList::Fact{.name = tr("each"),
+                            .value = varied_or(spec_, {"steps", "epochs", "examples"}, length_text(base))};
   facts << QList<FactList::Fact>{
-      {.name = tr("device"),
-       .value = QStringLiteral("%1, %2").arg(field("device"), varied_or(spec_, {"memory_budget"}, budget))},
-      {.name = tr("runs"), .value = format_count(static_cast<std::int64_t>(runs_))},
-      {.name = tr("each"),
-       .value = base.program ? tr("until the program ends")
-                             : varied_or(spec_, {"steps", "epochs", "examples"}, length_text(base))},
       {.name = tr("order"),
        .value = spec_.random ? tr("as drawn") : tr("as listed"),
        .help = tr("Waiting runs can be reordered in the table")},
@@ -147,6 +224,33 @@ void HowCard::show_facts() {
   facts_->set_facts(facts);
 }
 
+run::RunSpec HowCard::edited_base(std::map<LabelledEdit*, QString>& errors) const {
+  run::RunSpec base = spec_.base;
+  const auto take = [&](LabelledEdit* edit, const QString& before, const auto& set) {
+    if (!edit->edit()->isEnabled() || edit->text() == before)
+      return;
+    try {
+      set(edit->text());
+    } catch (const Error& problem) {
+      errors[edit] = QString::fromUtf8(problem.what());
+    }
+  };
+  if (!base.program) {
+    take(model_, model_text(base), [&](const QString& text) { run::set_field(base, "model", text.toStdString()); });
+    take(length_, length_text(base), [&](const QString& text) { set_length(base, text); });
+  }
+  take(budget_, budget_text(base),
+       [&](const QString& text) { run::set_field(base, "memory_budget", text.toStdString()); });
+  return base;
+}
+
+void HowCard::check_settings() {
+  std::map<LabelledEdit*, QString> errors;
+  edited_base(errors);
+  for (LabelledEdit* edit : {model_, length_, budget_})
+    edit->set_error(errors[edit]);
+}
+
 void HowCard::check_random() {
   QString error;
   try {
@@ -159,6 +263,8 @@ void HowCard::check_random() {
 }
 
 void HowCard::apply(sweep::SweepSpec& spec) const {
+  std::map<LabelledEdit*, QString> not_valid;
+  spec.base = edited_base(not_valid);
   spec.only = only_->text().toStdString();
   spec.random.reset();
   if (!random_->text().isEmpty() && random_->error().isEmpty())
@@ -167,12 +273,18 @@ void HowCard::apply(sweep::SweepSpec& spec) const {
 }
 
 bool HowCard::has_error() const {
-  return !random_->error().isEmpty() || !only_->error().isEmpty();
+  const QList<const LabelledEdit*> edits{model_, length_, budget_, random_, only_};
+  return std::any_of(edits.begin(), edits.end(), [](const LabelledEdit* edit) { return !edit->error().isEmpty(); });
 }
 
 bool HowCard::show_error(const QString& error) {
-  for (const auto& [option, edit] :
-       {std::pair(QStringLiteral("--only:"), only_), {QStringLiteral("--random:"), random_}})
+  for (const auto& [option, edit] : {std::pair(QStringLiteral("--only:"), only_),
+                                     {QStringLiteral("--random:"), random_},
+                                     {QStringLiteral("--model:"), model_},
+                                     {QStringLiteral("--epochs:"), length_},
+                                     {QStringLiteral("--steps:"), length_},
+                                     {QStringLiteral("--examples:"), length_},
+                                     {QStringLiteral("--memory-budget:"), budget_}})
     if (error.startsWith(option)) {
       edit->set_error(error);
       return true;

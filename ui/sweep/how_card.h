@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+
 #include "ui/sweep/sweep_view.h"
 #include "ui/widgets/widgets.h"
 
@@ -20,7 +22,7 @@ public:
   void show_stored(const sweep::SweepSpec& spec);
   /// `workers`: most runs that have trained at one time.
   void show_runs(std::size_t runs, std::int64_t workers);
-  /// Takes over condition, chance and ending early, as far as they are valid.
+  /// Takes over the settings, the condition and the number of random runs, as far as they are valid.
   void apply(sweep::SweepSpec& spec) const;
   bool has_error() const;
   bool show_error(const QString& error); ///< as in VaryCard
@@ -32,13 +34,21 @@ Q_SIGNALS:
 private:
   void show_spec(const sweep::SweepSpec& spec, bool stored);
   void show_facts();
+  LabelledEdit* add_setting(const char* key);
+  void show_settings();
   void check_random();
+  void check_settings();
+  /// With what was typed for the settings; the error of each that is not valid, which is left out.
+  run::RunSpec edited_base(std::map<LabelledEdit*, QString>& errors) const;
 
   sweep::SweepSpec spec_;
   bool stored_ = false;
   std::size_t runs_ = 0;
   std::int64_t workers_ = 1;
   FactList* facts_;
+  LabelledEdit* model_;
+  LabelledEdit* length_; ///< of each run
+  LabelledEdit* budget_;
   QPushButton* change_;
   LabelledEdit* only_;
   LabelledEdit* random_;

@@ -13,6 +13,7 @@
 #include "ui/sweep/sweep_page.h"
 #include "ui/sweep/sweep_table.h"
 #include "ui/widgets/answer_banner.h"
+#include "ui/widgets/labelled_edit.h"
 #include "ui/widgets/widgets.h"
 #include "ui/workbench/goal_box.h"
 
@@ -81,6 +82,7 @@ private Q_SLOTS:
   void chosen_cells_are_chosen_rows_and_are_compared();
   void the_answer_follows_the_goal();
   void settings_come_from_new_run_and_go_back();
+  void common_settings_are_edited_here();
   void an_earlier_sweep_is_shown_again();
   void its_state_comes_back();
 };
@@ -304,6 +306,42 @@ void TestSweepPage::settings_come_from_new_run_and_go_back() {
   here.click(here.named("change_base"));
   QCOMPARE(proposed.count(), 1);
   QCOMPARE(proposed.first().first().value<run::RunSpec>().dropout, 0.25);
+}
+
+void TestSweepPage::common_settings_are_edited_here() {
+  SweepHere here;
+  here.bench().propose_sweep(small_run(5));
+  QTRY_VERIFY_WITH_TIMEOUT(!here.view().runs.empty(), patience_ms);
+  auto& card = *here.named<QWidget>("how_card");
+  const auto edit = [&](const char* name) { return card.findChild<LabelledEdit*>(name); };
+  const auto type_into = [&](const char* name, const QString& text) {
+    edit(name)->edit()->selectAll();
+    QTest::keyClicks(edit(name)->edit(), text);
+  };
+  const auto base = [&]() -> const run::RunSpec& { return here.view().content->spec.base; };
+  QCOMPARE(edit("length")->text(), QString("5 steps"));
+  type_into("length", "3 epochs");
+  type_into("model", "mlp:hidden=7");
+  type_into("memory_budget", "123MB");
+  QTRY_COMPARE_WITH_TIMEOUT(base().memory_budget.value_or(0), std::uint64_t{123'000'000}, patience_ms);
+  QCOMPARE(base().length, (schedule::RunLength{.epochs = 3, .examples = std::nullopt, .steps = std::nullopt}));
+  QCOMPARE(base().model, std::string("mlp:hidden=7"));
+
+  for (const char* wrong : {"", "3", "three epochs", "0 epochs", "-1 steps", "2 weeks"}) {
+    type_into("length", wrong);
+    if (*wrong == '\0')
+      QTest::keyClick(edit("length")->edit(), Qt::Key_Backspace);
+    QVERIFY2(!edit("length")->error().isEmpty(), wrong);
+    QVERIFY(!here.page().findChild<QAction*>("start")->isEnabled());
+  }
+  type_into("length", "1,000 examples");
+  QCOMPARE(edit("length")->error(), QString());
+  QTRY_COMPARE_WITH_TIMEOUT(base().length.examples.value_or(0), std::int64_t{1000}, patience_ms);
+  type_into("model", "no_such_model"); // what only the plan can tell
+  QTRY_VERIFY_WITH_TIMEOUT(!edit("model")->error().isEmpty(), patience_ms);
+  type_into("model", "mlp:hidden=9");
+  QCOMPARE(edit("model")->error(), QString());
+  QTRY_COMPARE_WITH_TIMEOUT(base().model, std::string("mlp:hidden=9"), patience_ms);
 }
 
 void TestSweepPage::an_earlier_sweep_is_shown_again() {
