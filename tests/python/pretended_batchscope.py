@@ -18,7 +18,7 @@ from typing import Any, Callable
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CLIENT = os.path.join(SOURCE, "resources", "python")
 TESTS = os.path.dirname(os.path.abspath(__file__))
-PATIENCE = 60.0  # seconds until a test gives up
+PATIENCE = 300.0  # seconds until a test gives up
 
 Message = dict[str, Any]
 

@@ -7,7 +7,7 @@ import sys
 import time
 import unittest
 
-from torch_programs import HERE, SOURCE, WithCli, difference
+from torch_programs import HERE, SOURCE, WithCli, difference, in_soak
 
 import torch
 
@@ -87,6 +87,7 @@ class Halved(WithCli):
     def test_a_plain_loop_goes_on_with_the_same_gradients(self):
         self.check("plain", 60, 512)
 
+    @in_soak
     def test_a_trainer_goes_on_with_the_same_gradients(self):
         self.check("trainer", 60, 16)
 
@@ -122,12 +123,14 @@ class Found(WithCli):
     def test_what_a_failed_backward_pass_leaves_is_not_in_the_way(self):
         self.check_program("plain_models.py", "adversarial")  # its loss has two branches
 
+    @in_soak
     def test_garbage_of_earlier_steps_is_not_in_the_way(self):
         self.check_program("plain_losses.py", "second_order")  # its graphs refer to themselves
 
     def test_a_size_that_was_found_for_steps_of_several_batches_holds(self):
         self.check_program("plain_loaders.py", "accumulated_by_the_loader")
 
+    @in_soak
     def test_a_size_that_was_found_for_a_trainer_holds(self):
         self.check(60, "hf_trainer.py")
 

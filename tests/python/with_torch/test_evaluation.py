@@ -7,7 +7,7 @@ import sys
 import unittest
 import warnings
 
-from torch_programs import HOST_ERROR, WithCli, WithRun, batchscope, digest
+from torch_programs import HOST_ERROR, WithCli, WithRun, batchscope, digest, in_soak
 
 import lightning
 import torch
@@ -247,6 +247,7 @@ class Found(WithCli):
             self.assertEqual(run["status"], "finished")
             self.assertEqual(run["oom_events"] == 0, fits, f"evaluation batch {size} of {found}")
 
+    @in_soak
     def test_a_trainers_size_holds_in_a_run(self):
         self.check(60, "trainer", 16)
 

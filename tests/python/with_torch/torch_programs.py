@@ -28,6 +28,10 @@ HOST_ERROR = ("[enforce fail at alloc_cpu.cpp:124] err == 0. DefaultCPUAllocator
               "allocate 1000 bytes. Error code 12 (Cannot allocate memory)")
 
 
+LONG = bool(os.environ.get("BATCHSCOPE_TEST_LONG"))
+in_soak = unittest.skipUnless(LONG, "a part of `make soak`")
+
+
 class WithRun(unittest.TestCase):
     """Tests whose program runs in the test's own process."""
 

@@ -80,6 +80,7 @@ private Q_SLOTS:
     const QString program =
         QStringLiteral(BATCHSCOPE_SOURCE_DIR "/tests/gpu/training.py loop small_gpt {batch} 1000000 ");
     here.set("command", test_python() + ' ' + program + "cuda:0");
+    here.set("max_batch", "32"); // fewer sizes are tried
     auto* card = here.page.findChild<FitCard*>();
     auto* cards = card->findChild<QComboBox*>("fit-card");
     QVERIFY(cards->count() > 20);
