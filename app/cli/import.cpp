@@ -1,11 +1,8 @@
 #include "core/exchange/import.h"
 
-#include <algorithm>
-#include <chrono>
 #include <memory>
-#include <optional>
 #include <set>
-#include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -41,30 +38,6 @@ exchange::ImportOptions options_of(const ImportVerb& verb) {
   }
   return options;
 }
-
-/// How often files are read again: each second, and less often if that takes long, so that most of the processor's time
-/// is left to others.
-class Pace {
-public:
-  /// Waits until it is time, then calls `work`; returns early when interrupted.
-  template <typename Work> void then(const run::JobControl& interrupt, Work&& work) {
-    using Clock = std::chrono::steady_clock;
-    constexpr std::chrono::milliseconds nap{100};
-    constexpr std::chrono::seconds least{1};
-    constexpr int share = 4;
-    while (!interrupt.stopping() && Clock::now() < next_)
-      std::this_thread::sleep_for(nap);
-    if (interrupt.stopping())
-      return;
-    const auto begin = Clock::now();
-    work();
-    const auto end = Clock::now();
-    next_ = end + std::max<Clock::duration>(least, share * (end - begin));
-  }
-
-private:
-  std::chrono::steady_clock::time_point next_{};
-};
 
 /// Numbers of runs, each once although it was stored again and again.
 class Followed {
@@ -109,41 +82,34 @@ int follow(const std::vector<std::filesystem::path>& files, const exchange::Impo
   run::JobControl interrupt; // of the following
   const InterruptGuard guard(interrupt);
   // Before the database is made: what cannot be read at all is refused.
-  exchange::ImportedRuns read = followed.read_changed();
+  const exchange::ImportedRuns read = followed.read_changed();
   refuse_unusable(context.database());
   Followed runs;
-  std::vector<std::string> remarks; // each once
+  std::vector<std::string> remarks;
   {
     Display display(context);
     store::RunStore store(context.database());
-    const auto take = [&](const exchange::ImportedRuns& more) {
-      const auto result = exchange::store_runs(more, store);
-      for (const std::int64_t run : result.imported)
-        display.say(fmt::format("following run {}", run));
-      runs.add(result);
-      for (const std::string& remark : more.remarks)
-        if (std::find(remarks.begin(), remarks.end(), remark) == remarks.end()) {
-          display.say(remark);
-          remarks.push_back(remark);
-        }
-    };
-    take(read);
-    display.say("Ctrl-C stops following; what was read is kept");
-    std::string problem;
-    const auto attempt = [&](const auto& work) {
-      try {
-        work();
-        problem.clear();
-      } catch (const Error& error) {
-        // A file that is just being replaced, or a locked database: the next look may succeed.
-        if (problem != error.what())
-          display.say(fmt::format("not read yet: {}", error.what()));
-        problem = error.what();
-      }
-    };
-    for (Pace pace; !interrupt.stopping();)
-      pace.then(interrupt, [&] { attempt([&] { take(followed.read_changed()); }); });
-    attempt([&] { take(followed.read_last()); });
+    bool told_how_to_stop = false;
+    const exchange::FollowedFiles::Reports reports{.stored =
+                                                       [&](const exchange::ImportResult& result) {
+                                                         for (const std::int64_t run : result.imported)
+                                                           display.say(fmt::format("following run {}", run));
+                                                         runs.add(result);
+                                                         if (!std::exchange(told_how_to_stop, true))
+                                                           display.say("Ctrl-C stops following; what was read is kept");
+                                                       },
+                                                   .remark =
+                                                       [&](const std::string& remark) {
+                                                         display.say(remark);
+                                                         remarks.push_back(remark);
+                                                       },
+                                                   .problem =
+                                                       [&](const std::string& problem) {
+                                                         if (!problem.empty())
+                                                           display.say(fmt::format("not read yet: {}", problem));
+                                                       }};
+    followed.follow(
+        read, store, [&] { return interrupt.stopping(); }, reports);
   }
   return print_result(runs.result(), context.json ? remarks : std::vector<std::string>(), context);
 }

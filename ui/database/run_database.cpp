@@ -194,7 +194,10 @@ private:
 
 RunDatabase::RunDatabase(std::filesystem::path database, QObject* parent)
     : QObject(parent), database_(std::move(database)), impl_(std::make_unique<Impl>(*this)),
-      imports_(std::make_unique<RunImports>(database_, [this] { impl_->look_soon(); })) {}
+      imports_(std::make_unique<RunImports>(database_, [this] { impl_->look_soon(); })),
+      followed_imports_(std::make_unique<FollowedImports>(database_, [this] { impl_->look_soon(); })) {
+  connect(followed_imports_.get(), &FollowedImports::problem, this, &RunDatabase::problem);
+}
 
 RunDatabase::~RunDatabase() {
   cancel_exports();

@@ -13,6 +13,7 @@
 #include "core/store/run_reader.h"
 #include "core/store/run_store.h"
 #include "core/sweep/extend.h"
+#include "ui/database/followed_imports.h"
 #include "ui/database/run_imports.h"
 #include "ui/database/stored.h"
 
@@ -72,6 +73,7 @@ public:
   void cancel_exports();
 
   RunImports& imports() { return *imports_; }
+  FollowedImports& followed_imports() { return *followed_imports_; }
 
   /// Reads a run from its beginning and continues while it is written. Batches arrive in order on the UI thread until
   /// the returned token is released (on the UI thread) or the run has ended.
@@ -109,7 +111,8 @@ private:
   QString read_only_;
   std::vector<std::shared_ptr<Export>> exports_;
   std::unique_ptr<Impl> impl_;
-  std::unique_ptr<RunImports> imports_; ///< last: it uses impl_
+  std::unique_ptr<RunImports> imports_; ///< last: these use impl_
+  std::unique_ptr<FollowedImports> followed_imports_;
 };
 
 } // namespace batchscope::ui

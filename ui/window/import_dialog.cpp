@@ -1,5 +1,6 @@
 #include "ui/window/import_dialog.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDialogButtonBox>
 #include <QFileInfo>
@@ -148,6 +149,10 @@ void ImportDialog::make_body() {
   columns_->setSelectionMode(QAbstractItemView::NoSelection);
   columns_->hide();
   layout->addWidget(columns_, 4);
+  follow_ = new QCheckBox(tr("Follow: keep reading while other programs write to them"), this);
+  follow_->setObjectName(QStringLiteral("follow"));
+  follow_->setToolTip(tr("The runs grow here until this window is closed, or until Stop following in the File menu"));
+  layout->addWidget(follow_);
   auto* row = new QHBoxLayout;
   row->setSpacing(margin);
   progress_ = new QProgressBar(this);
@@ -282,13 +287,19 @@ void ImportDialog::import() {
   progress_->show();
   state_->setText(tr("Storing the runs…"));
   // Also told if the dialog is closed meanwhile: what has begun is finished.
-  workbench_.run_database().imports().store(
-      files_, &workbench_,
-      [&workbench = workbench_, dialog = QPointer(this)](const exchange::ImportResult& result, const QString& error) {
-        tell_result(workbench, result, error);
-        if (dialog)
-          dialog->accept();
-      });
+  const auto stored = [&workbench = workbench_, dialog = QPointer(this)](const exchange::ImportResult& result,
+                                                                         const QString& error) {
+    tell_result(workbench, result, error);
+    if (dialog)
+      dialog->accept();
+  };
+  if (!follow_->isChecked())
+    return workbench_.run_database().imports().store(files_, &workbench_, stored);
+  QStringList readable;
+  for (const ImportFile& file : *files_)
+    if (file.error.isEmpty())
+      readable += file.path;
+  workbench_.run_database().followed_imports().follow(readable, options_, &workbench_, stored);
 }
 
 } // namespace batchscope::ui

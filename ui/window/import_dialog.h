@@ -8,6 +8,7 @@
 
 #include "ui/database/run_database.h"
 
+class QCheckBox;
 class QLabel;
 class QProgressBar;
 class QPushButton;
@@ -54,6 +55,7 @@ private:
   QTableWidget* columns_ = nullptr;
   QProgressBar* progress_ = nullptr;
   QLabel* state_ = nullptr;
+  QCheckBox* follow_ = nullptr;
   QPushButton* import_ = nullptr;
 };
 

@@ -42,7 +42,13 @@ void MainWindow::make_import_commands(QMenu& menu) {
   };
   connect(&workbench_.run_database(), &RunDatabase::read_only_changed, files, update);
   update();
-  menu.addActions({files, folder});
+  FollowedImports& followed = workbench_.run_database().followed_imports();
+  QAction* stop = command(tr("Stop following"), "stop", {}, tr("Read the followed files once more, and no longer"));
+  connect(stop, &QAction::triggered, &followed, &FollowedImports::stop);
+  const auto allow_stop = [stop, &followed] { allow(*stop, !followed.paths().isEmpty(), tr("No files are followed")); };
+  connect(&followed, &FollowedImports::changed, stop, allow_stop);
+  allow_stop();
+  menu.addActions({files, folder, stop});
 }
 
 void MainWindow::choose_import(bool folder) {

@@ -36,13 +36,15 @@ QString free_memory() {
 
 StatusLine::StatusLine(Workbench& workbench, QWidget* parent)
     : QStatusBar(parent), workbench_(workbench), device_(new QLabel(this)), threads_(new QLabel(this)),
-      stored_(new QLabel(this)), read_only_(new Pill(this)) {
+      followed_(new QLabel(this)), stored_(new QLabel(this)), read_only_(new Pill(this)) {
   setSizeGripEnabled(false);
   device_->setToolTip(tr("Device and memory budget of the shown run, and its memory in use after the last step"));
   threads_->setToolTip(tr("CPU threads used for training"));
   stored_->setObjectName(QStringLiteral("stored"));
   addWidget(device_);
   addWidget(threads_);
+  followed_->setObjectName(QStringLiteral("followed"));
+  addWidget(followed_);
   read_only_->setObjectName(QStringLiteral("read_only"));
   read_only_->show_text(tr("read-only"), Pill::Tone::warning);
   addPermanentWidget(read_only_);
@@ -52,8 +54,10 @@ StatusLine::StatusLine(Workbench& workbench, QWidget* parent)
   connect(&workbench, &Workbench::current_changed, this, &StatusLine::refresh);
   connect(&workbench.run_database(), &RunDatabase::read_only_changed, this, &StatusLine::show_read_only);
   connect(&workbench.job_queue(), &JobQueue::library_loaded, this, &StatusLine::show_threads);
+  connect(&workbench.run_database().followed_imports(), &FollowedImports::changed, this, &StatusLine::show_followed);
   show_read_only();
   show_threads();
+  show_followed();
   refresh();
 }
 
@@ -80,6 +84,13 @@ void StatusLine::show_threads() {
   threads_->setVisible(threads.has_value());
   if (threads)
     threads_->setText(*threads == 1 ? tr("1 thread") : tr("%1 threads").arg(format_count(*threads)));
+}
+
+void StatusLine::show_followed() {
+  const QStringList paths = workbench_.run_database().followed_imports().paths();
+  followed_->setVisible(!paths.isEmpty());
+  followed_->setText(paths.size() == 1 ? tr("following 1 file") : tr("following %1 files").arg(paths.size()));
+  followed_->setToolTip(paths.join(u'\n'));
 }
 
 void StatusLine::refresh() {

@@ -30,11 +30,13 @@ private:
   void refresh();
   void show_read_only();
   void show_threads();
+  void show_followed();
   QString device_text() const;
 
   Workbench& workbench_;
   QLabel* device_;
   QLabel* threads_;
+  QLabel* followed_;
   QLabel* stored_;
   Pill* read_only_;
   QString trouble_;

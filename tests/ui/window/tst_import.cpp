@@ -1,3 +1,4 @@
+#include <QCheckBox>
 #include <QComboBox>
 #include <QDragEnterEvent>
 #include <QDropEvent>
@@ -99,11 +100,7 @@ private Q_SLOTS:
     QDir(folder_->path()).mkpath("logs/version_0");
     written("logs/version_0/metrics.csv", "step,train_loss\n1,0.5\n");
     for (const QString text : {"Import runs…", "Import a folder…"}) {
-      const auto actions = window_->all_actions();
-      const auto action =
-          std::find_if(actions.begin(), actions.end(), [&](QAction* each) { return each->text().remove('&') == text; });
-      QVERIFY(action != actions.end());
-      (*action)->trigger();
+      action(text)->trigger();
       QPointer<QFileDialog> files = window_->findChild<QFileDialog*>();
       QVERIFY(files);
       Q_EMIT files->filesSelected({folder_->filePath(text == "Import runs…" ? "logs/version_0/metrics.csv" : "logs")});
@@ -113,6 +110,50 @@ private Q_SLOTS:
       QTRY_VERIFY(!files);
     }
     QCOMPARE(banner(), QString("Imported 0 runs, 1 already imported."));
+  }
+
+  void aFileIsFollowedUntilItIsStopped() {
+    const auto* status = window_->findChild<QLabel*>("followed");
+    QAction* stop = action("Stop following");
+    QVERIFY(status->isHidden() && !stop->isEnabled());
+    drop({written("grows.csv", "step,train_loss\n1,0.5\n"), written("notes.txt", "hello")});
+    auto* import = button("Import 1 run");
+    dialog()->findChild<QCheckBox*>("follow")->setChecked(true);
+    import->click();
+    QTRY_COMPARE_WITH_TIMEOUT(banner(), QString("Imported 1 run."), patience_ms);
+    QTRY_VERIFY(dialog() == nullptr);
+    QVERIFY(status->isVisible() && stop->isEnabled());
+    QCOMPARE(status->text(), QString("following 1 file"));
+    const auto run = [this] { return bench_->run_database().runs().front(); };
+    const auto steps = [&] { return bench_->run_database().runs().empty() ? 0 : run().outcome.steps; };
+    QTRY_COMPARE_WITH_TIMEOUT(steps(), std::int64_t{1}, patience_ms);
+    QCOMPARE(run().outcome.status, telemetry::RunStatus::running);
+    written("grows.csv", "step,train_loss\n1,0.5\n2,0.25\n3,0.1\n");
+    QTRY_COMPARE_WITH_TIMEOUT(steps(), std::int64_t{3}, patience_ms);
+    QFile::remove(folder_->filePath("grows.csv"));
+    QTRY_VERIFY_WITH_TIMEOUT(banner().startsWith("Not read yet: ") && banner().contains("grows.csv"), patience_ms);
+    written("grows.csv", "step,train_loss\n1,0.5\n2,0.25\n3,0.1\n4,0.2\n");
+    QTRY_COMPARE_WITH_TIMEOUT(steps(), std::int64_t{4}, patience_ms);
+    written("grows.csv", "step,train_loss\n1,0.5\n2,0.25\n3,0.1\n4,0.2\n5,0.3\n");
+    stop->trigger();
+    QTRY_VERIFY_WITH_TIMEOUT(status->isHidden() && !stop->isEnabled(), patience_ms);
+    QTRY_COMPARE_WITH_TIMEOUT(steps(), std::int64_t{5}, patience_ms); // read once more
+    QTRY_VERIFY_WITH_TIMEOUT(run().outcome.status != telemetry::RunStatus::running, patience_ms);
+  }
+
+  void closingEndsTheFollowing() {
+    drop({written("grows.csv", "step,train_loss\n1,0.5\n")});
+    auto* import = button("Import 1 run");
+    dialog()->findChild<QCheckBox*>("follow")->setChecked(true);
+    import->click();
+    QTRY_COMPARE_WITH_TIMEOUT(banner(), QString("Imported 1 run."), patience_ms);
+    written("grows.csv", "step,train_loss\n1,0.5\n2,0.25\n");
+    const auto database = bench_->run_database().database();
+    window_.reset();
+    bench_.reset();
+    const store::RunReader reader(database);
+    QCOMPARE(reader.run(1).outcome.steps, std::int64_t{2});
+    QVERIFY(reader.run(1).outcome.status != telemetry::RunStatus::running);
   }
 
   void otherThingsAreNotAccepted() {
@@ -142,6 +183,12 @@ private:
     QVERIFY(enter.isAccepted());
     QDropEvent event(QPointF(10, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(window_.get(), &event);
+  }
+  QAction* action(const QString& text) {
+    for (QAction* each : window_->all_actions())
+      if (each->text().remove('&') == text)
+        return each;
+    qFatal("no command %s", qPrintable(text));
   }
   ImportDialog* dialog() { return window_->findChild<ImportDialog*>(); }
   QTableWidget* runs() { return dialog()->findChildren<QTableWidget*>().first(); }
