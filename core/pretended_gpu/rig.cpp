@@ -42,8 +42,10 @@ std::vector<std::pair<std::string, std::string>> environment(const Gpu& gpu, Tor
                             searched));
   if (torch == Torch::engine)
     searched += ":" + (libraries / "cuda").string();
-  // By its name alone, found in the path that follows: LD_PRELOAD is split at blanks, which a folder may have.
-  return {{"LD_PRELOAD", in_front(library, "LD_PRELOAD")},
+  // LD_PRELOAD is split at blanks: from a folder that has one, by its name alone, found in the path that follows. Else
+  // in full, as a command may set that path anew.
+  const bool has_blank = searched.find_first_of(" \t\n") != std::string::npos;
+  return {{"LD_PRELOAD", in_front(has_blank ? library : (libraries / library).string(), "LD_PRELOAD")},
           {"LD_LIBRARY_PATH", in_front(searched, "LD_LIBRARY_PATH")},
           {variable, description(gpu)}};
 }

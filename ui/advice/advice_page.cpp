@@ -249,6 +249,11 @@ void AdvicePage::show_findings(const std::vector<advice::RunFindings>& findings)
                            findings.front().findings, run->spec());
 }
 
+QList<KeyGroup> AdvicePage::key_groups() const {
+  const QString keys = TextTable::open_keys().toString(QKeySequence::NativeText);
+  return {{tr("Tables of advice"), {{keys, tr("Open the source of the selected row in the web browser")}}}};
+}
+
 QString AdvicePage::markdown() const {
   QStringList lines;
   QStringList titles;
@@ -258,12 +263,8 @@ QString AdvicePage::markdown() const {
   lines += QStringLiteral("| ---: | ---: | ---: | --- | --- |");
   for (int row = 0; row < sizes_->rowCount(); ++row) {
     QStringList cells;
-    for (int column = 0; column < sizes_->columnCount(); ++column) {
-      const QModelIndex cell = sizes_->index(row, column);
-      const QString address = cell.data(address_role).toUrl().toString();
-      const QString text = cell.data().toString();
-      cells += address.isEmpty() ? text : QStringLiteral("[%1](%2)").arg(text, address);
-    }
+    for (int column = 0; column < sizes_->columnCount(); ++column)
+      cells += sizes_->index(row, column).data().toString();
     lines += QStringLiteral("| %1 |").arg(cells.join(QStringLiteral(" | ")));
   }
   for (const QLabel* label : {disagreements_, remarks_})

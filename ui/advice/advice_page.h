@@ -28,6 +28,7 @@ public:
   QString title() const override { return tr("Advice"); }
   QString icon() const override { return QStringLiteral("advice"); }
   QList<QAction*> page_actions() const override { return {use_, copy_}; }
+  QList<KeyGroup> key_groups() const override;
   QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
 

@@ -1,10 +1,5 @@
 #include "ui/advice/size_model.h"
 
-#include <QUrl>
-
-#include "core/advice/sources.h"
-#include "ui/widgets/text_table.h"
-
 namespace batchscope::ui {
 
 namespace {
@@ -22,11 +17,6 @@ QString effective_text(const advice::SizeRow& row) {
 
 QString why_text(const advice::SizeRow& row) {
   return QString::fromStdString(row.why);
-}
-
-QVariant address_of(const advice::SizeRow& row) {
-  const std::string address = advice::address_of(row.source);
-  return address.empty() ? QVariant() : QVariant(QUrl(QString::fromStdString(address)));
 }
 
 QString tip_of(const advice::SizeRow& row) {
@@ -61,8 +51,6 @@ QVariant SizeModel::data(const QModelIndex& index, int role) const {
     return int((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
   if (role == Qt::ToolTipRole)
     return tip_of(row);
-  if (role == address_role && index.column() == source_column)
-    return address_of(row);
   if (role != Qt::DisplayRole)
     return {};
   switch (index.column()) {

@@ -50,6 +50,8 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
     return row.cells[index.column()];
   if (role == address_role && index.column() == source_ && !row.address.isEmpty())
     return row.address;
+  if (role == Qt::AccessibleDescriptionRole && index.column() == source_ && !row.address.isEmpty())
+    return row.address.toString();
   return {};
 }
 

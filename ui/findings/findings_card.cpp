@@ -1,11 +1,8 @@
 #include "ui/findings/findings_card.h"
 
-#include <QDesktopServices>
 #include <QLabel>
-#include <QUrl>
 #include <QVBoxLayout>
 
-#include "core/advice/sources.h"
 #include "core/run/spec_fields.h"
 #include "ui/widgets/widgets.h"
 
@@ -43,18 +40,6 @@ QString escaped(const std::string& text) {
 
 QString colored(const QString& text, const QColor& color) {
   return QStringLiteral("<span style=\"color:%1\">%2</span>").arg(color.name(), text);
-}
-
-/// `A; B, pattern 2`, with each source that has an address as a link.
-QString linked_sources(const std::string& text, const QColor& color) {
-  QStringList all;
-  for (const QString& source : QString::fromStdString(text).split(QStringLiteral("; "))) {
-    const std::string address = advice::address_of(source.toStdString());
-    all += address.empty() ? source.toHtmlEscaped()
-                           : QStringLiteral("<a href=\"%1\" style=\"color:%2\">%3</a>")
-                                 .arg(QString::fromStdString(address), color.name(), source.toHtmlEscaped());
-  }
-  return all.join(QStringLiteral("; "));
 }
 
 QLabel* wrapped(QWidget* parent) {
@@ -123,19 +108,13 @@ void FindingsCard::add_finding(std::size_t number) {
   label->setText(colored(QStringLiteral("●"), theme_.color(role_of(finding.severity))) +
                  QStringLiteral(" <b>%1</b><br>").arg(escaped(finding.title)) +
                  colored(escaped(finding.message), theme_.color(Role::dimmed)) + QStringLiteral("<br>") + mend +
-                 QStringLiteral("<br>") +
-                 colored(linked_sources(finding.source, theme_.color(Role::accent)), theme_.color(Role::dimmed)));
+                 QStringLiteral("<br>") + colored(escaped(finding.source), theme_.color(Role::dimmed)));
   label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::LinksAccessibleByMouse |
                                  Qt::LinksAccessibleByKeyboard);
-  label->setFocusPolicy(label->text().contains(QStringLiteral("<a ")) ? Qt::StrongFocus : Qt::ClickFocus);
+  label->setFocusPolicy(can_propose ? Qt::StrongFocus : Qt::ClickFocus);
   label->setToolTip(word_for(finding.severity));
   label->setAccessibleName(tr("%1: %2").arg(word_for(finding.severity), QString::fromStdString(finding.title)));
-  connect(label, &QLabel::linkActivated, this, [this, number](const QString& link) {
-    if (link == QStringLiteral("mend"))
-      propose(number);
-    else
-      QDesktopServices::openUrl(QUrl(link));
-  });
+  connect(label, &QLabel::linkActivated, this, [this, number] { propose(number); });
   rows_->addWidget(label);
 }
 

@@ -420,8 +420,11 @@ bool LiveCurves::catch_up() {
   bool done = true;
   const std::size_t most = points_a_draw / std::max<std::size_t>(1, smoothed_.size());
   const auto [from, to] = plots_.visible_range();
+  double points = 0;
+  for (const auto& curve : smoothed_)
+    points = std::max(points, curve->points_in(from, to));
   for (const auto& curve : smoothed_) {
-    curve->set_view(from, to);
+    curve->set_points_in_view(points);
     done = curve->catch_up(most) && done;
   }
   return done;

@@ -89,8 +89,11 @@ public:
 
   static constexpr double usual_points = 250;
 
-  void set_weight(double weight);        ///< 0 <= weight < 1
-  void set_view(double from, double to); ///< the visible x range
+  void set_weight(double weight); ///< 0 <= weight < 1
+  /// Number of finite values at x from `from` to `to`, for set_points_in_view().
+  double points_in(double from, double to) const;
+  /// The same for all curves that are compared: else they would be smoothed by different amounts.
+  void set_points_in_view(double points);
   /// Smooths up to `most` more points; returns true when it is up to date. Call it before each refresh.
   bool catch_up(std::size_t most);
 

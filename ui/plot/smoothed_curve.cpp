@@ -58,13 +58,20 @@ void SmoothedCurve::set_weight(double weight) {
   smooth_anew();
 }
 
-void SmoothedCurve::set_view(double from, double to) {
+double SmoothedCurve::points_in(double from, double to) const {
   const series::Series* series = history_->find(name_);
   if (series == nullptr)
-    return;
+    return 0;
   const auto& x = series->frame->x(axis_);
-  const auto points_to = [&x](double place) { return static_cast<double>(series::index_at(x, place) + 1); };
-  const double times = (points_to(to) - points_to(from)) / usual_points;
+  std::size_t first = series::index_at(x, from);
+  if (first >= x.size() || x[first] < from)
+    ++first; // from SIZE_MAX, where all are above it, to 0
+  const std::size_t end = std::min(series::index_at(x, to) + 1, series->values.size());
+  return first < end ? static_cast<double>(series->values.extremes(first, end).finite) : 0;
+}
+
+void SmoothedCurve::set_points_in_view(double points) {
+  const double times = points / usual_points;
   // Not for every step of a zoom, nor to and fro at a border.
   if (times > times_usual_ * 0.6 && times < times_usual_ * 1.7)
     return;
@@ -87,9 +94,12 @@ bool SmoothedCurve::catch_up(std::size_t most) {
   const std::size_t before = shown_->values.size();
   bool done = false;
   if (coming_) {
-    // The old copy is shown until the new one has as many values.
+    // The old copy is shown, and grows with the run, until the new one has as many values.
+    if (before > 0)
+      shown_->extend(series->values, most);
+    revision_ += shown_->values.size() != before;
     done = coming_->extend(series->values, most);
-    if (done || coming_->values.size() >= before) {
+    if (done || coming_->values.size() >= shown_->values.size()) {
       shown_ = std::move(coming_);
       ++revision_;
       ++generation_;

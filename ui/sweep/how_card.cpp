@@ -30,6 +30,10 @@ QString length_text(const run::RunSpec& spec) {
   return epochs == 1 ? HowCard::tr("1 epoch") : HowCard::tr("%1 epochs").arg(format_count(epochs));
 }
 
+QString default_text(const char* key) {
+  return field_translation(run::spec_field(key).default_text);
+}
+
 QString model_text(const run::RunSpec& spec) {
   return QString::fromStdString(spec.model);
 }
@@ -38,26 +42,47 @@ QString budget_text(const run::RunSpec& spec) {
   return QString::fromStdString(run::field_text(spec, "memory_budget"));
 }
 
-/// `2 epochs`, `300 steps` or `5,000 examples` into its field. Throws Error (input).
+/// As set_length() takes it, whatever the language of numbers is: `2 epochs`.
+QString length_field_text(const run::RunSpec& spec) {
+  const auto text = [](std::int64_t number, const char* unit) {
+    return QStringLiteral("%1 %2%3").arg(number).arg(QLatin1String(unit), number == 1 ? "" : "s");
+  };
+  if (spec.length.steps)
+    return text(*spec.length.steps, "step");
+  if (spec.length.examples)
+    return text(*spec.length.examples, "example");
+  return text(spec.length.epochs.value_or(1), "epoch");
+}
+
+/// `2 epochs`, `300 steps` or `5,000 examples`. Throws Error (input).
 void set_length(run::RunSpec& spec, const QString& text) {
-  static const QRegularExpression form(QStringLiteral("^([\\d,]+)\\s*(epoch|step|example)s?$"));
+  static const QRegularExpression form(QStringLiteral("^(\\d{1,3}(?:,\\d{3})+|\\d+)\\s*(epoch|step|example)s?$"),
+                                       QRegularExpression::CaseInsensitiveOption);
   const QRegularExpressionMatch match = form.match(text);
   if (!match.hasMatch())
     throw input_error(HowCard::tr("Enter a number of epochs, steps or examples, such as \"2 epochs\" or \"300 steps\"")
                           .toStdString());
   run::RunSpec edited = spec;
   edited.length = {.epochs = std::nullopt, .examples = std::nullopt, .steps = std::nullopt};
-  run::set_field(edited, match.captured(2).toStdString() + 's', match.captured(1).remove(',').toStdString());
+  run::set_field(edited, match.captured(2).toLower().toStdString() + 's', match.captured(1).remove(',').toStdString());
   spec = std::move(edited);
 }
 
-bool varies(const sweep::SweepSpec& spec, std::initializer_list<const char*> fields) {
+void set_model(run::RunSpec& spec, const QString& text) {
+  run::set_field(spec, "model", text.toStdString());
+}
+
+void set_budget(run::RunSpec& spec, const QString& text) {
+  run::set_field(spec, "memory_budget", text.toStdString());
+}
+
+bool varies(const sweep::SweepSpec& spec, const std::vector<const char*>& fields) {
   return std::any_of(spec.vary.begin(), spec.vary.end(), [&](const sweep::Variation& variation) {
     return std::find(fields.begin(), fields.end(), variation.field) != fields.end();
   });
 }
 
-QString varied_or(const sweep::SweepSpec& spec, std::initializer_list<const char*> fields, const QString& text) {
+QString varied_or(const sweep::SweepSpec& spec, const std::vector<const char*>& fields, const QString& text) {
   return varies(spec, fields) ? HowCard::tr("varies") : text;
 }
 
@@ -69,6 +94,9 @@ HowCard::HowCard(QWidget* parent)
       change_(plain_button(tr("All settings…"), this)), only_(new LabelledEdit(tr("Only where"), this)),
       random_(new LabelledEdit(tr("Draw at random"), this)), weak_(new QCheckBox(tr("Stop weak runs early"), this)) {
   facts_->setObjectName(QStringLiteral("how"));
+  settings_ = {{model_, {"model"}, model_text, set_model, false},
+               {length_, {"steps", "epochs", "examples"}, length_field_text, set_length, false},
+               {budget_, {"memory_budget"}, budget_text, set_budget, true}};
   length_->setObjectName(QStringLiteral("length"));
   length_->set_help(tr("How long each run trains: epochs, steps or examples"));
   auto* settings = new QHBoxLayout;
@@ -121,7 +149,7 @@ LabelledEdit* HowCard::add_setting(const char* key) {
   auto* edit = new LabelledEdit(field_translation(field.label), this);
   edit->setObjectName(QString::fromLatin1(key));
   edit->set_help(field_translation(field.help));
-  edit->edit()->setPlaceholderText(field_translation(field.default_text));
+  edit->edit()->setPlaceholderText(default_text(key));
   QStringList choices;
   for (const std::string& choice : field.choices)
     choices << QString::fromStdString(choice);
@@ -152,21 +180,30 @@ void HowCard::show_spec(const sweep::SweepSpec& spec, bool stored) {
     input->setVisible(!stored);
   for (LabelledEdit* edit : {model_, length_}) // a program has its own
     edit->setVisible(!stored && !spec.base.program);
-  show_settings();
+  budget_->edit()->setPlaceholderText(spec.base.program ? tr("no limit") : default_text("memory_budget"));
+  budget_->set_help(spec.base.program ? tr("Memory that the program may allocate, such as 2GB")
+                                      : field_translation(run::spec_field("memory_budget").help));
+  show_settings(true);
   show_facts();
 }
 
-void HowCard::show_settings() {
-  const run::RunSpec& base = spec_.base;
-  const auto show = [this](LabelledEdit* edit, std::initializer_list<const char*> fields, const QString& text) {
-    const bool varied = varies(spec_, fields);
-    edit->edit()->setEnabled(!varied);
-    edit->set_text(varied ? tr("varies") : text);
-    edit->set_error({});
-  };
-  show(model_, {"model"}, model_text(base));
-  show(length_, {"steps", "epochs", "examples"}, length_text(base));
-  show(budget_, {"memory_budget"}, budget_text(base));
+void HowCard::show_edited(const sweep::SweepSpec& spec) {
+  spec_ = spec;
+  show_settings(false);
+  show_facts();
+}
+
+/// `all`: also those that can be edited before and after, in which the user may be typing.
+void HowCard::show_settings(bool all) {
+  for (const Setting& setting : settings_) {
+    const bool varied = varies(spec_, setting.fields);
+    QLineEdit& edit = *setting.edit->edit();
+    if (!all && varied != edit.isEnabled())
+      continue;
+    edit.setEnabled(!varied);
+    setting.edit->set_text(varied ? tr("varies") : setting.text(spec_.base));
+    setting.edit->set_error({});
+  }
 }
 
 void HowCard::show_runs(std::size_t runs, std::int64_t workers) {
@@ -224,31 +261,28 @@ void HowCard::show_facts() {
   facts_->set_facts(facts);
 }
 
-run::RunSpec HowCard::edited_base(std::map<LabelledEdit*, QString>& errors) const {
-  run::RunSpec base = spec_.base;
-  const auto take = [&](LabelledEdit* edit, const QString& before, const auto& set) {
-    if (!edit->edit()->isEnabled() || edit->text() == before)
-      return;
+std::map<LabelledEdit*, QString> HowCard::take_settings(run::RunSpec& base) const {
+  std::map<LabelledEdit*, QString> errors;
+  for (const Setting& setting : settings_) {
+    const bool set = setting.edit->edit()->isEnabled() && (setting.for_programs || !base.program);
+    if (!set || setting.edit->text() == setting.text(base))
+      continue;
     try {
-      set(edit->text());
+      setting.set(base, setting.edit->text());
     } catch (const Error& problem) {
-      errors[edit] = QString::fromUtf8(problem.what());
+      errors[setting.edit] = QString::fromUtf8(problem.what());
     }
-  };
-  if (!base.program) {
-    take(model_, model_text(base), [&](const QString& text) { run::set_field(base, "model", text.toStdString()); });
-    take(length_, length_text(base), [&](const QString& text) { set_length(base, text); });
   }
-  take(budget_, budget_text(base),
-       [&](const QString& text) { run::set_field(base, "memory_budget", text.toStdString()); });
-  return base;
+  return errors;
 }
 
 void HowCard::check_settings() {
-  std::map<LabelledEdit*, QString> errors;
-  edited_base(errors);
-  for (LabelledEdit* edit : {model_, length_, budget_})
-    edit->set_error(errors[edit]);
+  run::RunSpec base = spec_.base;
+  const auto errors = take_settings(base);
+  for (const Setting& setting : settings_) {
+    const auto error = errors.find(setting.edit);
+    setting.edit->set_error(error == errors.end() ? QString() : error->second);
+  }
 }
 
 void HowCard::check_random() {
@@ -263,8 +297,7 @@ void HowCard::check_random() {
 }
 
 void HowCard::apply(sweep::SweepSpec& spec) const {
-  std::map<LabelledEdit*, QString> not_valid;
-  spec.base = edited_base(not_valid);
+  take_settings(spec.base);
   spec.only = only_->text().toStdString();
   spec.random.reset();
   if (!random_->text().isEmpty() && random_->error().isEmpty())

@@ -22,7 +22,10 @@ public:
   void show_stored(const sweep::SweepSpec& spec);
   /// `workers`: most runs that have trained at one time.
   void show_runs(std::size_t runs, std::int64_t workers);
-  /// Takes over the settings, the condition and the number of random runs, as far as they are valid.
+  /// The plan was edited: what varies is not set here, what no longer does is.
+  void show_edited(const sweep::SweepSpec& spec);
+  /// Takes over the settings, the condition and the number of random runs, as far as they are valid; the rest of `spec`
+  /// stays.
   void apply(sweep::SweepSpec& spec) const;
   bool has_error() const;
   bool show_error(const QString& error); ///< as in VaryCard
@@ -35,11 +38,18 @@ private:
   void show_spec(const sweep::SweepSpec& spec, bool stored);
   void show_facts();
   LabelledEdit* add_setting(const char* key);
-  void show_settings();
+  struct Setting {
+    LabelledEdit* edit;
+    std::vector<const char*> fields; ///< of a RunSpec, one of which it sets
+    QString (*text)(const run::RunSpec&);
+    void (*set)(run::RunSpec&, const QString& text); ///< throws Error (input)
+    bool for_programs;
+  };
+  void show_settings(bool all);
   void check_random();
   void check_settings();
-  /// With what was typed for the settings; the error of each that is not valid, which is left out.
-  run::RunSpec edited_base(std::map<LabelledEdit*, QString>& errors) const;
+  /// Sets what was typed; returns the error of each setting that is not valid, which stays as it is in `base`.
+  std::map<LabelledEdit*, QString> take_settings(run::RunSpec& base) const;
 
   sweep::SweepSpec spec_;
   bool stored_ = false;
@@ -49,6 +59,7 @@ private:
   LabelledEdit* model_;
   LabelledEdit* length_; ///< of each run
   LabelledEdit* budget_;
+  std::vector<Setting> settings_;
   QPushButton* change_;
   LabelledEdit* only_;
   LabelledEdit* random_;

@@ -108,6 +108,8 @@ void SweepPage::take_edits() {
     return;
   }
   how_->apply(edited);
+  how_->show_edited(edited);
+  vary_->show_base(edited.base);
   plan_ = std::move(edited);
   how_->show_runs(view_.runs.size(), 1);
   request_plan();

@@ -145,6 +145,11 @@ void VaryCard::add_field(const std::string& field) {
   Q_EMIT changed();
 }
 
+void VaryCard::show_base(const run::RunSpec& base) {
+  spec_.base = base;
+  show_seeds();
+}
+
 void VaryCard::apply(sweep::SweepSpec& spec) const {
   spec.vary.clear();
   bool seeds = false;

@@ -23,6 +23,8 @@ public:
   void show_plan(const sweep::SweepSpec& spec);
   /// A stored sweep, to which values and repeats can be added.
   void show_stored(const sweep::SweepSpec& spec);
+  /// The settings that all runs have were edited elsewhere.
+  void show_base(const run::RunSpec& base);
   /// Takes over what varies, and the repeats; what is being typed counts as far as it is valid.
   void apply(sweep::SweepSpec& spec) const;
   bool has_error() const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include <QContextMenuEvent>
@@ -22,7 +23,6 @@ namespace {
 
 constexpr int shortest_share = 10; ///< of the width of a table, characters
 constexpr int longest_share = 60;
-constexpr auto open_keys = Qt::CTRL | Qt::SHIFT | Qt::Key_L;
 
 /// Around the text of a cell; left and right as the style sheet has it for other tables.
 QMargins padding() {
@@ -77,6 +77,16 @@ QSize WrappedDelegate::sizeHint(const QStyleOptionViewItem& option, const QModel
   return text.toSize() + QSize(sides + 1, padding().top() + padding().bottom());
 }
 
+/// No text is cut, so that only tooltips of the model are shown.
+bool WrappedDelegate::helpEvent(QHelpEvent* event, QAbstractItemView* view, const QStyleOptionViewItem& option,
+                                const QModelIndex& index) {
+  return QStyledItemDelegate::helpEvent(event, view, option, index);
+}
+
+QKeySequence TextTable::open_keys() {
+  return Qt::CTRL | Qt::SHIFT | Qt::Key_L;
+}
+
 TextTable::TextTable(const Theme& theme, QWidget* parent) : QTableView(parent) {
   setItemDelegate(new WrappedDelegate(theme, this));
   prepare_table(*this);
@@ -86,12 +96,14 @@ TextTable::TextTable(const Theme& theme, QWidget* parent) : QTableView(parent) {
   fit_rows_.setSingleShot(true);
   connect(&fit_rows_, &QTimer::timeout, this, &QTableView::resizeRowsToContents);
   connect(horizontalHeader(), &QHeaderView::sectionResized, this, [this] { fit_rows_.start(0); });
-  connect(this, &QTableView::clicked, this, [](const QModelIndex& index) {
+  connect(this, &QTableView::clicked, this, [this](const QModelIndex& index) {
+    if (std::exchange(clicked_twice_, false))
+      return;
     if (const QUrl address = index.data(address_role).toUrl(); !address.isEmpty())
       QDesktopServices::openUrl(address);
   });
-  connect(new QShortcut(QKeySequence(open_keys), this, nullptr, nullptr, Qt::WidgetShortcut), &QShortcut::activated,
-          this, &TextTable::open_current);
+  connect(new QShortcut(open_keys(), this, nullptr, nullptr, Qt::WidgetShortcut), &QShortcut::activated, this,
+          &TextTable::open_current);
 }
 
 void TextTable::setModel(QAbstractItemModel* model) {
@@ -111,6 +123,19 @@ void TextTable::share_out_width() {
 void TextTable::resizeEvent(QResizeEvent* event) {
   QTableView::resizeEvent(event);
   fit_columns();
+}
+
+void TextTable::changeEvent(QEvent* event) {
+  QTableView::changeEvent(event);
+  if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) {
+    fit_columns();
+    fit_rows_.start(0);
+  }
+}
+
+void TextTable::mouseDoubleClickEvent(QMouseEvent* event) {
+  clicked_twice_ = true;
+  QTableView::mouseDoubleClickEvent(event);
 }
 
 void TextTable::fit_columns() {
@@ -138,7 +163,7 @@ void TextTable::contextMenuEvent(QContextMenuEvent* event) {
   if (address_in(currentIndex().row()).isEmpty())
     return;
   QMenu menu(this);
-  menu.addAction(tr("Open the source"), QKeySequence(open_keys), this, &TextTable::open_current);
+  menu.addAction(tr("Open the source"), open_keys(), this, &TextTable::open_current);
   menu.exec(event->globalPos());
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QKeySequence>
 #include <QTableView>
 #include <QTimer>
 
@@ -18,21 +19,26 @@ public:
   using RowDelegate::RowDelegate;
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+  bool helpEvent(QHelpEvent* event, QAbstractItemView* view, const QStyleOptionViewItem& option,
+                 const QModelIndex& index) override;
 };
 
 /// A table of sentences: its rows are as high as their texts. A click on a cell with an address opens it; by keys,
-/// Ctrl+Shift+L opens that of the current row. UI thread.
+/// open_keys() open that of the current row. UI thread.
 class TextTable : public QTableView {
   Q_OBJECT
 
 public:
   explicit TextTable(const Theme& theme, QWidget* parent = nullptr);
+  static QKeySequence open_keys();
   void setModel(QAbstractItemModel* model) override;
   /// Shares the width out among all columns, more to those with longer texts; else the header's modes decide.
   void share_out_width();
 
 protected:
   void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override; // fonts
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void contextMenuEvent(QContextMenuEvent* event) override;
 
@@ -42,7 +48,8 @@ private:
   void fit_columns();
 
   bool shares_out_ = false;
-  QTimer fit_rows_; ///< once after all columns have changed
+  bool clicked_twice_ = false; ///< the second click of two opens nothing again
+  QTimer fit_rows_;            ///< once after all columns have changed
 };
 
 } // namespace batchscope::ui

@@ -30,12 +30,12 @@ def stand_in_for_nccl() -> None:
     @functools.wraps(stock)
     def helper(*args: Any, **kwargs: Any) -> Any:
         given = takes.bind(*args, **kwargs)
-        if given.arguments["group_size"] > 1:
-            raise RuntimeError("a pretended GPU has one process; accepted: one (torchrun --nproc-per-node 1)")
         backend = str(given.arguments["backend"])
         if backend == distributed_c10d.Backend.UNDEFINED:  # NCCL for GPUs
             backend = "cuda:nccl,cpu:gloo"
         if "nccl" in backend:
+            if given.arguments["group_size"] > 1:
+                raise RuntimeError("a pretended GPU has one process; accepted: one (torchrun --nproc-per-node 1)")
             given.arguments["backend"] = distributed_c10d.Backend(backend.replace("nccl", "gloo"))
             for of_nccl in ("backend_options", "pg_options", "device_id"):
                 if of_nccl in given.arguments:

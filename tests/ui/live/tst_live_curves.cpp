@@ -17,32 +17,40 @@ class TestLiveCurves : public QObject {
 
 private Q_SLOTS:
   void many_runs_are_smoothed_at_the_cost_of_one();
+  void runs_beside_each_other_are_smoothed_alike();
   void streams_have_a_colour_each_and_can_be_hidden();
   void numbers_beside_each_other();
 };
+
+namespace {
+
+QList<qint64> two_runs(const std::filesystem::path& file, std::int64_t steps) {
+  QList<qint64> ids;
+  store::RunStore store(file);
+  for (const char* name : {"one", "two"}) {
+    run::RunSpec spec = small_run(steps);
+    spec.name = name;
+    run::RunStart start;
+    start.batch = 16;
+    start.train_examples = 1000;
+    store::NewRun run;
+    run.name = name;
+    run.spec_json = run::to_json(spec);
+    run.start_json = run::to_json(start);
+    const auto writer = store.begin(run);
+    ids += writer->id();
+    writer->finish({.status = telemetry::RunStatus::finished});
+  }
+  return ids;
+}
+
+} // namespace
 
 void TestLiveCurves::many_runs_are_smoothed_at_the_cost_of_one() {
   constexpr std::int64_t steps = 120'000;
   const QTemporaryDir folder;
   const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
-  QList<qint64> ids;
-  {
-    store::RunStore store(file);
-    for (const char* name : {"one", "two"}) {
-      run::RunSpec spec = small_run(steps);
-      spec.name = name;
-      run::RunStart start;
-      start.batch = 16;
-      start.train_examples = 1000;
-      store::NewRun run;
-      run.name = name;
-      run.spec_json = run::to_json(spec);
-      run.start_json = run::to_json(start);
-      const auto writer = store.begin(run);
-      ids += writer->id();
-      writer->finish({.status = telemetry::RunStatus::finished});
-    }
-  }
+  const QList<qint64> ids = two_runs(file, steps);
   Theme theme;
   Workbench bench(theme, file);
   bench.open(ids);
@@ -72,6 +80,45 @@ void TestLiveCurves::many_runs_are_smoothed_at_the_cost_of_one() {
   QVERIFY(curves.catch_up());
   for (const OpenRun* run : bench.opened())
     QCOMPARE(smoothed_until(run), double(steps));
+}
+
+void TestLiveCurves::runs_beside_each_other_are_smoothed_alike() {
+  constexpr std::int64_t steps = 16'000;
+  const QTemporaryDir folder;
+  const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
+  const QList<qint64> ids = two_runs(file, steps);
+  Theme theme;
+  Workbench bench(theme, file);
+  bench.open(ids);
+  for (OpenRun* run : bench.opened())
+    QTRY_COMPARE_WITH_TIMEOUT(run->status(), QString("finished"), patience_ms);
+  LinkedPlots plots(theme);
+  plots.resize(900, 700);
+  plots.show();
+  LiveCurves::add_panels(plots);
+  LiveCurves curves(plots);
+  curves.show(bench.opened(), series::Axis::step);
+  for (OpenRun* run : bench.opened())
+    for (std::int64_t step = 1; step <= (run->id() == ids.front() ? steps : 200); ++step) {
+      telemetry::StepRecord record;
+      record.step = step;
+      record.loss = step < 100 ? 1 : 2;
+      run->history()->append(record);
+    }
+  const auto loss_at_100 = [&](const OpenRun* run) {
+    while (!curves.catch_up())
+      ;
+    for (const LiveCurve& curve : curves.curves())
+      if (curve.name == "smoothed loss, " + run->name())
+        return curve.source->value_at(100).value_or(0);
+    return 0.0;
+  };
+  plots.show_range(1, 250);
+  const double near = loss_at_100(bench.opened().front());
+  plots.show_range(1, steps);
+  const double far = loss_at_100(bench.opened().front());
+  QVERIFY2(far < near - 0.2, qPrintable(QString("%1 %2").arg(near).arg(far))); // over as much of the view
+  QCOMPARE(loss_at_100(bench.opened().back()), far);                           // also where the other run has few steps
 }
 
 void TestLiveCurves::streams_have_a_colour_each_and_can_be_hidden() {

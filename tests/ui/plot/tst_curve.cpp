@@ -238,7 +238,7 @@ void TestCurve::more_points_in_view_are_smoothed_by_more() {
     loss = noise(random);
   SmoothedCurve curve(history_of(losses), "loss", series::Axis::step);
   const auto smoothed_with = [&](double from, double to, double weight) {
-    curve.set_view(from, to);
+    curve.set_points_in_view(curve.points_in(from, to));
     if (!curve.catch_up(all))
       return false;
     const std::vector<double> expected = smoothed(losses, weight);
@@ -256,6 +256,14 @@ void TestCurve::more_points_in_view_are_smoothed_by_more() {
   QVERIFY(smoothed_with(3990, 9000, 0.9));
   curve.set_weight(0);
   QVERIFY(smoothed_with(1, 4000, 0));
+
+  for (std::size_t i = 0; i < losses.size(); ++i)
+    if (i % 100 != 0)
+      losses[i] = not_a_number; // it is known for some steps only
+  const SmoothedCurve sparse(history_of(losses), "loss", series::Axis::step);
+  QCOMPARE(sparse.points_in(1, 4000), 40.0);
+  QCOMPARE(sparse.points_in(-10, 0), 0.0);
+  QCOMPARE(sparse.points_in(3000, 9000), 10.0);
 }
 
 void TestCurve::another_weight_shows_once_it_has_come_as_far() {

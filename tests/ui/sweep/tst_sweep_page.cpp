@@ -10,6 +10,7 @@
 #include "test_program.h"
 #include "ui/page_test.h"
 #include "ui/sweep/cells_picture.h"
+#include "ui/sweep/how_card.h"
 #include "ui/sweep/sweep_page.h"
 #include "ui/sweep/sweep_table.h"
 #include "ui/widgets/answer_banner.h"
@@ -83,6 +84,8 @@ private Q_SLOTS:
   void the_answer_follows_the_goal();
   void settings_come_from_new_run_and_go_back();
   void common_settings_are_edited_here();
+  void what_varies_is_not_set_for_all();
+  void a_program_has_only_a_budget();
   void an_earlier_sweep_is_shown_again();
   void its_state_comes_back();
 };
@@ -327,14 +330,15 @@ void TestSweepPage::common_settings_are_edited_here() {
   QCOMPARE(base().length, (schedule::RunLength{.epochs = 3, .examples = std::nullopt, .steps = std::nullopt}));
   QCOMPARE(base().model, std::string("mlp:hidden=7"));
 
-  for (const char* wrong : {"", "3", "three epochs", "0 epochs", "-1 steps", "2 weeks"}) {
+  for (const char* wrong : {"", "3", "three epochs", "0 epochs", "-1 steps", "2 weeks", "1,5 epochs", ",,5 steps"}) {
     type_into("length", wrong);
     if (*wrong == '\0')
       QTest::keyClick(edit("length")->edit(), Qt::Key_Backspace);
     QVERIFY2(!edit("length")->error().isEmpty(), wrong);
     QVERIFY(!here.page().findChild<QAction*>("start")->isEnabled());
   }
-  type_into("length", "1,000 examples");
+  QCOMPARE(here.view().content->spec.base.length.epochs.value_or(0), std::int64_t{3}); // the last one that was valid
+  type_into("length", "1,000 Examples");
   QCOMPARE(edit("length")->error(), QString());
   QTRY_COMPARE_WITH_TIMEOUT(base().length.examples.value_or(0), std::int64_t{1000}, patience_ms);
   type_into("model", "no_such_model"); // what only the plan can tell
@@ -342,6 +346,52 @@ void TestSweepPage::common_settings_are_edited_here() {
   type_into("model", "mlp:hidden=9");
   QCOMPARE(edit("model")->error(), QString());
   QTRY_COMPARE_WITH_TIMEOUT(base().model, std::string("mlp:hidden=9"), patience_ms);
+
+  // A stored sweep in between changes nothing of the plan.
+  MadeSweep made(here.database(), grid_spec("16,32", "", 1), 2);
+  auto* sweeps = here.named<QComboBox>("sweeps");
+  QTRY_COMPARE_WITH_TIMEOUT(sweeps->count(), 2, patience_ms);
+  Q_EMIT sweeps->activated(0);
+  QTRY_VERIFY_WITH_TIMEOUT(edit("model")->isHidden(), patience_ms);
+  Q_EMIT sweeps->activated(1);
+  QTRY_VERIFY_WITH_TIMEOUT(!edit("model")->isHidden(), patience_ms);
+  QCOMPARE(edit("model")->text(), QString("mlp:hidden=9"));
+  QCOMPARE(edit("length")->text(), QString("1000 examples"));
+}
+
+void TestSweepPage::what_varies_is_not_set_for_all() {
+  HowCard card;
+  sweep::SweepSpec spec;
+  spec.base = small_run(5);
+  spec.vary = {sweep::parse_values("steps", "5,6")};
+  card.show_plan(spec);
+  auto* length = card.findChild<LabelledEdit*>("length");
+  auto* model = card.findChild<LabelledEdit*>("model");
+  QVERIFY(!length->edit()->isEnabled());
+  QCOMPARE(length->text(), QString("varies"));
+  model->edit()->selectAll();
+  QTest::keyClicks(model->edit(), "mlp:hidden");
+  spec.vary = {sweep::parse_values("memory_budget", "1GB,2GB")};
+  card.show_edited(spec);
+  QVERIFY(length->edit()->isEnabled());
+  QCOMPARE(length->text(), QString("5 steps"));
+  QVERIFY(!card.findChild<LabelledEdit*>("memory_budget")->edit()->isEnabled());
+  QCOMPARE(model->text(), QString("mlp:hidden")); // it is being typed
+  card.apply(spec);
+  QCOMPARE(spec.base.memory_budget, small_run(5).memory_budget);
+}
+
+void TestSweepPage::a_program_has_only_a_budget() {
+  SweepHere here;
+  run::RunSpec base;
+  base.program = run::ProgramSpec{.command = {"python3", "train.py"}};
+  here.bench().propose_sweep(base);
+  auto& card = *here.named<QWidget>("how_card");
+  QTRY_VERIFY_WITH_TIMEOUT(card.findChild<LabelledEdit*>("model")->isHidden(), patience_ms);
+  QVERIFY(card.findChild<LabelledEdit*>("length")->isHidden());
+  auto* budget = card.findChild<LabelledEdit*>("memory_budget");
+  QVERIFY(!budget->isHidden());
+  QCOMPARE(budget->edit()->placeholderText(), QString("no limit"));
 }
 
 void TestSweepPage::an_earlier_sweep_is_shown_again() {
