@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/run/spec_fields.h"
 #include "core/search/strategy.h"
+#include "ui/texts/field_edit.h"
 #include "ui/texts/spec_texts.h"
 #include "ui/widgets/labelled_edit.h"
 #include "ui/widgets/note_line.h"
@@ -86,16 +87,7 @@ FindSetup::FindSetup(QWidget* parent) : QWidget(parent) {
 }
 
 LabelledEdit* FindSetup::add_field(const std::string& key) {
-  const run::SpecField& field = run::spec_field(key);
-  auto* edit = new LabelledEdit(field_translation(field.label), this);
-  edit->setObjectName(QString::fromStdString(key));
-  edit->set_help(field_translation(field.help));
-  edit->edit()->setPlaceholderText(field_translation(field.default_text));
-  QStringList choices;
-  for (const std::string& choice : field.choices)
-    choices << QString::fromStdString(choice);
-  if (!choices.isEmpty())
-    edit->set_choices(choices);
+  auto* edit = new_field_edit(key, this);
   connect(edit->edit(), &QLineEdit::textEdited, this, &FindSetup::check);
   fields_[key] = edit;
   return edit;

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/shell_words.h"
 #include "core/base/text.h"
+#include "ui/texts/field_edit.h"
 
 namespace batchscope::ui {
 
@@ -97,17 +98,10 @@ const std::vector<run::SpecField>& common_fields() {
     std::vector<run::SpecField> found;
     for (const run::SpecField& field : run::spec_fields())
       if (field.for_programs)
-        found.push_back(field);
+        found.push_back(as_for_programs(field));
     for (run::SpecField& field : found) {
       const std::vector<std::string> main = {"batch", "accumulate", "schedule", "memory_budget", "on_oom"};
       field.advanced = std::find(main.begin(), main.end(), field.key) == main.end();
-      if (field.key == "batch") {
-        field.choices = {"auto"};
-        field.help = "Number of examples for {batch}, or given to the program's loader; auto leaves it to the program";
-      } else if (field.key == "memory_budget") {
-        field.help = "Memory that the program may allocate, such as 2GB";
-        field.default_text = "no limit";
-      }
     }
     return found;
   }();

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/run/spec_fields.h"
+#include "ui/texts/field_edit.h"
 #include "ui/texts/spec_texts.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/format.h"
@@ -28,10 +29,6 @@ QString length_text(const run::RunSpec& spec) {
     return HowCard::tr("%1 examples").arg(format_count(*spec.length.examples));
   const std::int64_t epochs = spec.length.epochs.value_or(1);
   return epochs == 1 ? HowCard::tr("1 epoch") : HowCard::tr("%1 epochs").arg(format_count(epochs));
-}
-
-QString default_text(const char* key) {
-  return field_translation(run::spec_field(key).default_text);
 }
 
 QString model_text(const run::RunSpec& spec) {
@@ -62,10 +59,7 @@ void set_length(run::RunSpec& spec, const QString& text) {
   if (!match.hasMatch())
     throw input_error(HowCard::tr("Enter a number of epochs, steps or examples, such as \"2 epochs\" or \"300 steps\"")
                           .toStdString());
-  run::RunSpec edited = spec;
-  edited.length = {.epochs = std::nullopt, .examples = std::nullopt, .steps = std::nullopt};
-  run::set_field(edited, match.captured(2).toLower().toStdString() + 's', match.captured(1).remove(',').toStdString());
-  spec = std::move(edited);
+  run::set_field(spec, match.captured(2).toLower().toStdString() + 's', match.captured(1).remove(',').toStdString());
 }
 
 void set_model(run::RunSpec& spec, const QString& text) {
@@ -89,8 +83,8 @@ QString varied_or(const sweep::SweepSpec& spec, const std::vector<const char*>& 
 } // namespace
 
 HowCard::HowCard(QWidget* parent)
-    : Card(tr("How"), parent), facts_(new FactList(this)), model_(add_setting("model")),
-      length_(new LabelledEdit(tr("Each run"), this)), budget_(add_setting("memory_budget")),
+    : Card(tr("How"), parent), facts_(new FactList(this)), model_(new_field_edit("model", this)),
+      length_(new LabelledEdit(tr("Each run"), this)), budget_(new_field_edit("memory_budget", this)),
       change_(plain_button(tr("All settings…"), this)), only_(new LabelledEdit(tr("Only where"), this)),
       random_(new LabelledEdit(tr("Draw at random"), this)), weak_(new QCheckBox(tr("Stop weak runs early"), this)) {
   facts_->setObjectName(QStringLiteral("how"));
@@ -113,7 +107,7 @@ HowCard::HowCard(QWidget* parent)
     });
   auto* at_left = new QHBoxLayout;
   change_->setObjectName(QStringLiteral("change_base"));
-  change_->setToolTip(tr("Change the other settings on New run, and come back with its button Sweep"));
+  change_->setToolTip(tr("Change the other settings on New run, and come back with its button Sweep…"));
   at_left->addWidget(change_);
   at_left->addStretch();
   body()->addLayout(at_left);
@@ -144,20 +138,6 @@ HowCard::HowCard(QWidget* parent)
   connect(weak_, &QCheckBox::toggled, this, &HowCard::changed);
 }
 
-LabelledEdit* HowCard::add_setting(const char* key) {
-  const run::SpecField& field = run::spec_field(key);
-  auto* edit = new LabelledEdit(field_translation(field.label), this);
-  edit->setObjectName(QString::fromLatin1(key));
-  edit->set_help(field_translation(field.help));
-  edit->edit()->setPlaceholderText(default_text(key));
-  QStringList choices;
-  for (const std::string& choice : field.choices)
-    choices << QString::fromStdString(choice);
-  if (!choices.isEmpty())
-    edit->set_choices(choices);
-  return edit;
-}
-
 void HowCard::show_plan(const sweep::SweepSpec& spec) {
   show_spec(spec, false);
 }
@@ -180,9 +160,8 @@ void HowCard::show_spec(const sweep::SweepSpec& spec, bool stored) {
     input->setVisible(!stored);
   for (LabelledEdit* edit : {model_, length_}) // a program has its own
     edit->setVisible(!stored && !spec.base.program);
-  budget_->edit()->setPlaceholderText(spec.base.program ? tr("no limit") : default_text("memory_budget"));
-  budget_->set_help(spec.base.program ? tr("Memory that the program may allocate, such as 2GB")
-                                      : field_translation(run::spec_field("memory_budget").help));
+  const run::SpecField& budget = run::spec_field("memory_budget");
+  describe(*budget_, spec.base.program ? as_for_programs(budget) : budget);
   show_settings(true);
   show_facts();
 }

@@ -37,7 +37,6 @@ Q_SIGNALS:
 private:
   void show_spec(const sweep::SweepSpec& spec, bool stored);
   void show_facts();
-  LabelledEdit* add_setting(const char* key);
   struct Setting {
     LabelledEdit* edit;
     std::vector<const char*> fields; ///< of a RunSpec, one of which it sets

@@ -44,81 +44,81 @@ QList<qint64> two_runs(const std::filesystem::path& file, std::int64_t steps) {
   return ids;
 }
 
+/// Two finished runs and their curves; the values are added by the test.
+struct TwoRuns {
+  QTemporaryDir folder;
+  const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
+  Theme theme;
+  std::unique_ptr<Workbench> bench;
+  LinkedPlots plots{theme};
+  std::unique_ptr<LiveCurves> curves;
+
+  void open(std::int64_t steps) {
+    const QList<qint64> ids = two_runs(file, steps);
+    bench = std::make_unique<Workbench>(theme, file);
+    bench->open(ids);
+    QCOMPARE(bench->opened().size(), 2);
+    for (OpenRun* run : bench->opened())
+      QTRY_COMPARE_WITH_TIMEOUT(run->status(), QString("finished"), patience_ms);
+    LiveCurves::add_panels(plots);
+    curves = std::make_unique<LiveCurves>(plots);
+    curves->show(bench->opened(), series::Axis::step);
+  }
+  static void add(OpenRun& run, std::int64_t steps, const std::function<double(std::int64_t step)>& loss) {
+    for (std::int64_t step = 1; step <= steps; ++step) {
+      telemetry::StepRecord record;
+      record.step = step;
+      record.loss = loss(step);
+      run.history()->append(record);
+    }
+  }
+  const CurveSource* smoothed(const OpenRun& run) const {
+    for (const LiveCurve& curve : curves->curves())
+      if (curve.name == "smoothed loss, " + run.name())
+        return curve.source.get();
+    qFatal("no smoothed loss of %s", qPrintable(run.name()));
+  }
+};
+
 } // namespace
 
 void TestLiveCurves::many_runs_are_smoothed_at_the_cost_of_one() {
   constexpr std::int64_t steps = 120'000;
-  const QTemporaryDir folder;
-  const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
-  const QList<qint64> ids = two_runs(file, steps);
-  Theme theme;
-  Workbench bench(theme, file);
-  bench.open(ids);
-  QCOMPARE(bench.opened().size(), 2);
-  for (OpenRun* run : bench.opened())
-    QTRY_COMPARE_WITH_TIMEOUT(run->status(), QString("finished"), patience_ms);
-  LinkedPlots plots(theme);
-  LiveCurves::add_panels(plots);
-  LiveCurves curves(plots);
-  curves.show(bench.opened(), series::Axis::step);
-  for (OpenRun* run : bench.opened())
-    for (std::int64_t step = 1; step <= steps; ++step) {
-      telemetry::StepRecord record;
-      record.step = step;
-      record.loss = 1;
-      run->history()->append(record);
-    }
-  const auto smoothed_until = [&](const OpenRun* run) {
-    for (const LiveCurve& curve : curves.curves())
-      if (curve.name == "smoothed loss, " + run->name())
-        return curve.source->extent()->second;
-    return 0.0;
-  };
-  QVERIFY(!curves.catch_up()); // either of them alone would be done
-  for (const OpenRun* run : bench.opened())
-    QCOMPARE(smoothed_until(run), 100'000.0);
-  QVERIFY(curves.catch_up());
-  for (const OpenRun* run : bench.opened())
-    QCOMPARE(smoothed_until(run), double(steps));
+  TwoRuns here;
+  here.open(steps);
+  const auto runs = here.bench->opened();
+  for (OpenRun* run : runs)
+    here.add(*run, steps, [](std::int64_t) { return 1; });
+  QVERIFY(!here.curves->catch_up()); // either of them alone would be done
+  for (const OpenRun* run : runs)
+    QCOMPARE(here.smoothed(*run)->extent()->second, 100'000.0);
+  QVERIFY(here.curves->catch_up());
+  for (const OpenRun* run : runs)
+    QCOMPARE(here.smoothed(*run)->extent()->second, double(steps));
 }
 
 void TestLiveCurves::runs_beside_each_other_are_smoothed_alike() {
   constexpr std::int64_t steps = 16'000;
-  const QTemporaryDir folder;
-  const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
-  const QList<qint64> ids = two_runs(file, steps);
-  Theme theme;
-  Workbench bench(theme, file);
-  bench.open(ids);
-  for (OpenRun* run : bench.opened())
-    QTRY_COMPARE_WITH_TIMEOUT(run->status(), QString("finished"), patience_ms);
-  LinkedPlots plots(theme);
-  plots.resize(900, 700);
-  plots.show();
-  LiveCurves::add_panels(plots);
-  LiveCurves curves(plots);
-  curves.show(bench.opened(), series::Axis::step);
-  for (OpenRun* run : bench.opened())
-    for (std::int64_t step = 1; step <= (run->id() == ids.front() ? steps : 200); ++step) {
-      telemetry::StepRecord record;
-      record.step = step;
-      record.loss = step < 100 ? 1 : 2;
-      run->history()->append(record);
-    }
-  const auto loss_at_100 = [&](const OpenRun* run) {
-    while (!curves.catch_up())
+  TwoRuns here;
+  here.open(steps);
+  here.plots.resize(900, 700);
+  here.plots.show();
+  OpenRun& one = *here.bench->opened().front();
+  OpenRun& two = *here.bench->opened().back();
+  const auto loss = [](std::int64_t step) { return step < 100 ? 1 : 2; };
+  here.add(one, steps, loss);
+  here.add(two, 200, loss);
+  const auto loss_at_100 = [&](const OpenRun& run) {
+    while (!here.curves->catch_up())
       ;
-    for (const LiveCurve& curve : curves.curves())
-      if (curve.name == "smoothed loss, " + run->name())
-        return curve.source->value_at(100).value_or(0);
-    return 0.0;
+    return here.smoothed(run)->value_at(100).value_or(0);
   };
-  plots.show_range(1, 250);
-  const double near = loss_at_100(bench.opened().front());
-  plots.show_range(1, steps);
-  const double far = loss_at_100(bench.opened().front());
+  here.plots.show_range(1, 250);
+  const double near = loss_at_100(one);
+  here.plots.show_range(1, steps);
+  const double far = loss_at_100(one);
   QVERIFY2(far < near - 0.2, qPrintable(QString("%1 %2").arg(near).arg(far))); // over as much of the view
-  QCOMPARE(loss_at_100(bench.opened().back()), far);                           // also where the other run has few steps
+  QCOMPARE(loss_at_100(two), far);                                             // also where there are few steps
 }
 
 void TestLiveCurves::streams_have_a_colour_each_and_can_be_hidden() {
