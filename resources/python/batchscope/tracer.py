@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 import weakref
 from typing import Any, Callable
@@ -137,7 +138,11 @@ class Tracer:
     def finish(self, batch: int) -> Message:
         """The message for a step that took `batch` examples."""
         self._earlier.clear()
-        allocations, marks = self._seen.stop()
+        seen, self._seen = self._seen, None
+        allocations, marks = seen.stop()
+        in_use = seen.in_use
+        del seen
+        gc.collect()  # torch's profiler is in cycles of references, whose memory would count as kept by the step
         blocks: dict[int, int] = {}
         events: list[Any] = []
         phases: list[list[Any]] = []
@@ -163,10 +168,10 @@ class Tracer:
             live += size
             if live > highest:
                 highest, before_peak = live, left_over
-        if self._seen.in_use is not None:
+        if in_use is not None:
             # What else the program keeps; what was left over from the step before is not there any more at the peak.
             known = sum(self._start_by.values())
-            self._start_by["workspace"] = max(0, self._seen.in_use - known - max(0, before_peak))
+            self._start_by["workspace"] = max(0, in_use - known - max(0, before_peak))
         if not any(phase == "forward" for _, phase in phases):  # of a loop that nobody tells of it
             phases.insert(0, [0, "forward"])
         return {

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
 import time
 import unittest
 
@@ -92,6 +93,24 @@ class Halved(WithCli):
         self.check("trainer", 60, 16)
 
 
+# Steps take about 10 kB an example, and 5 MB in all.
+BY_COMMAND = """
+    import sys
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+    torch.set_num_threads(1)
+    data = TensorDataset(torch.randn(3500, 256), torch.randint(0, 10, (3500,)))
+    model = torch.nn.Sequential(torch.nn.Linear(256, 512), torch.nn.ReLU(), torch.nn.Linear(512, 512), torch.nn.ReLU(),
+                                torch.nn.Linear(512, 10))
+    optimizer = torch.optim.SGD(model.parameters(), 0.01, momentum=0.9)
+    for epoch in range(3):
+        for x, y in DataLoader(data, int(sys.argv[1]), shuffle=True):
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(model(x), y).backward()
+            optimizer.step()
+"""
+
+
 class Found(WithCli):
     def check(self, megabytes, *program):
         """One process and at most one error to find it; it is the largest; and no step of a run with it is split."""
@@ -133,6 +152,16 @@ class Found(WithCli):
     @in_soak
     def test_a_size_that_was_found_for_a_trainer_holds(self):
         self.check(60, "hf_trainer.py")
+
+    def test_sizes_that_stand_in_the_command_have_the_same_room(self):
+        """Each is tried in a process of its own, whose steps are listed."""
+        program = self.path("plain.py")
+        with open(program, "w") as file:
+            file.write(textwrap.dedent(BY_COMMAND))
+        found = self.cli("find", "--no-timings", "--quiet", "--attach", "auto", "--memory-budget", "20MB", "--strategy",
+                         "halving", "--start", "1300", "--", sys.executable, program, "{batch}")
+        self.assertEqual(found["largest"], 1300)  # of about 1,900
+        self.assertLess(found["probes"][0]["peak_bytes"], 17e6)
 
     def test_a_size_that_was_found_for_lightning_holds(self):
         self.check(200, "lightning_module.py", "--width", "8192")

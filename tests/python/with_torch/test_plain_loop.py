@@ -1,12 +1,14 @@
 """A plain torch loop: loader, backward, trace, estimate and budget."""
 
 import functools
+import gc
 import os
 import subprocess
 import sys
 import textwrap
 import unittest
 import unittest.mock
+import weakref
 
 from torch_programs import HERE, WithRun, batchscope, difference, digest, failing, gradients
 
@@ -503,6 +505,15 @@ class Prediction(WithRun):
         parameters = sum(p.numel() * 4 for p in self.model.parameters())
         self.assertEqual(small["start_by"]["parameters"], parameters)
         self.assertGreaterEqual(small["start_by"]["optimizer"], 2 * parameters)
+
+    def test_a_trace_leaves_nothing_behind(self):
+        gc.disable()
+        self.addCleanup(gc.enable)
+        tracer = batchscope.tracer.Tracer(self.model, self.optimizer)
+        profile = weakref.ref(tracer._seen._profile)
+        self.step(8)
+        tracer.finish(8)
+        self.assertIsNone(profile())
 
     def test_gradients_that_the_step_before_has_left_are_freed_in_a_trace(self):
         def step():
