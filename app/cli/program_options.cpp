@@ -51,7 +51,9 @@ void ProgramOptions::add_to(CLI::App& app, bool several) {
   metrics_ = add_repeatable(app, "--metric", "NAME=REGEX",
                             "A series from what the program prints: the group of the regular expression (PCRE2) named "
                             "value, or the first without a name, is the value; a group named step is the step (steps "
-                            "from 0 are taken as from 1), without which lines are counted. Repeatable");
+                            "from 0 are taken as from 1), without which lines are counted. train/loss, lr, val_acc, "
+                            "eval_loss and the like become loss, learning_rate, validation_accuracy (a fraction), "
+                            "validation_loss. Repeatable");
   reads_ = add_repeatable(app, "--read", "KIND:PATH",
                           "Series from files that the program writes, read while they grow: tensorboard:DIR, csv:FILE, "
                           "trainer-state:DIR. Repeatable");

@@ -270,14 +270,21 @@ std::string setting_name(std::string key) {
 }
 
 std::string Group::label() const {
+  constexpr std::size_t most = 4, some = 3;
   std::string text;
+  std::size_t named = 0;
   for (const auto& [key, value] : values) {
+    if (values.size() > most && (value.empty() || named == some))
+      continue;
+    ++named;
     const std::string name = key == "batch" ? "batch size" : setting_name(key);
     const bool resolved = key == "batch" && batch && std::to_string(*batch) != value; // a share, or one of a search
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, resolved ? std::to_string(*batch) : value);
     if (resolved)
       text += fmt::format(" ({})", value);
   }
+  if (const std::size_t others = values.size() - named; others > 0)
+    text += fmt::format("{} {} other setting{}", text.empty() ? "" : " and", others, others == 1 ? "" : "s");
   return text;
 }
 

@@ -50,7 +50,7 @@ struct Group {
   std::vector<std::size_t> runs;                           ///< indices, in the order of the runs
   std::vector<std::pair<std::string, std::string>> values; ///< of the settings in which groups differ
   std::optional<std::int64_t> batch;                       ///< first batch of its first run that has one
-  std::string label() const;                               ///< `batch size 64, lr 0.003`; empty if nothing differs
+  std::string label() const; ///< `batch size 64, lr 0.003`, of many settings three; empty if none differs
 };
 
 /// Runs that are compared, and what follows from their settings, which takes long for thousands of runs: it is computed

@@ -13,6 +13,7 @@
 #include "core/exchange/detail/number_text.h"
 #include "core/filter/values.h"
 #include "core/store/run_store.h"
+#include "core/telemetry/series_info.h"
 
 namespace batchscope::exchange::detail {
 
@@ -135,19 +136,7 @@ Json value_of_text(const std::string& text) {
 std::string series_name(const std::string& name, const ImportOptions& options) {
   if (const auto given = options.names.find(name); given != options.names.end())
     return given->second;
-  const auto usual = [](std::string_view rest) {
-    if (rest == "acc")
-      return std::string("accuracy");
-    if (rest == "lr")
-      return std::string("learning_rate");
-    return std::string(rest == "batch_size" ? "batch" : rest);
-  };
-  for (const std::string_view prefix : {"validation/", "valid/", "val/", "eval/", "val_", "valid_", "eval_"})
-    if (name.starts_with(prefix))
-      return "validation_" + usual(std::string_view(name).substr(prefix.size()));
-  if (name.starts_with("train/"))
-    return usual(std::string_view(name).substr(6));
-  return usual(name);
+  return telemetry::usual_series_name(name);
 }
 
 std::string name_of_loss(const std::function<bool(const std::string&)>& has_series) {

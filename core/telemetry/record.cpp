@@ -110,6 +110,21 @@ const std::vector<SeriesInfo>& known_series() {
   return all;
 }
 
+std::string usual_series_name(std::string_view name) {
+  const auto usual = [](std::string_view rest) {
+    if (rest == "acc")
+      return std::string("accuracy");
+    if (rest == "lr")
+      return std::string("learning_rate");
+    return std::string(rest == "batch_size" ? "batch" : rest);
+  };
+  for (const std::string_view prefix : {"validation/", "valid/", "val/", "eval/", "val_", "valid_", "eval_"})
+    if (name.starts_with(prefix))
+      return "validation_" + usual(name.substr(prefix.size()));
+  constexpr std::string_view training = "train/";
+  return usual(name.starts_with(training) ? name.substr(training.size()) : name);
+}
+
 std::string stream_series(const std::string& quantity, const std::string& stream) {
   return quantity + '/' + stream;
 }

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace batchscope::telemetry {
@@ -26,6 +27,10 @@ struct StreamSeries {
   std::string quantity, stream;
 };
 std::optional<StreamSeries> stream_series_from(const std::string& name);
+
+/// The series that other programs give this name: `train/loss` is loss, `lr` learning_rate, `val/acc` and
+/// `eval_accuracy` validation_accuracy. Others keep their name.
+std::string usual_series_name(std::string_view name);
 
 /// The series of StepRecord (in the order of step_series()) and those of events.
 const std::vector<SeriesInfo>& known_series();

@@ -56,7 +56,7 @@ QSize ParallelPlot::sizeHint() const {
 }
 
 QSize ParallelPlot::minimumSizeHint() const {
-  return {Theme::lines(20), Theme::lines(6.5)};
+  return {Theme::lines(20), Theme::lines(6.2)};
 }
 
 void ParallelPlot::rebuild() {

@@ -138,14 +138,14 @@ void FitPage::answer() {
   if (spec)
     return request(*spec);
   predictor_.cancel();
-  computed_->show_none(tr("One field has an error."));
+  computed_->show_none(tr("Correct the marked fields."));
 }
 
 void FitPage::answer_transformer() {
   const auto value = transformer_->value();
   predictor_.cancel();
   if (!value)
-    return computed_->show_none(tr("One field has an error."));
+    return computed_->show_none(tr("Correct the marked fields."));
   if (auto spec = estimate::run_of(value->model, value->training)) {
     spec->data += QStringLiteral(",%1").arg(QLatin1String(made_up_examples)).toStdString();
     spec->batch = {.kind = run::BatchChoice::Kind::number, .number = static_cast<std::int64_t>(value->training.batch)};

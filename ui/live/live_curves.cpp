@@ -141,6 +141,11 @@ void LiveCurves::arrange() {
   plots_.set_panel_order(order);
 }
 
+bool LiveCurves::any_plot() const {
+  return std::any_of(choices_.begin(), choices_.end(),
+                     [this](const PlotChoice& choice) { return plots_.panel_visible(panel_of(choice.key)); });
+}
+
 /// The panel of a plot; no_panel for that of a series that was never shown.
 int LiveCurves::panel_of(const QString& plot) const {
   const PlotChoices usual = usual_plots();
@@ -230,7 +235,7 @@ std::shared_ptr<SmoothedCurve> LiveCurves::smoothed(const OpenRun& run, series::
 }
 
 void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
-  of_program_ = run.spec() && run.spec()->program;
+  partial_ = !run.spec() || run.spec()->program;
   alone_ = run.history();
   silent_ = silent_series();
   const auto told = [this](const char* name) { return is_told(name); };
@@ -247,7 +252,7 @@ void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
     add(batch_panel, CurveTexts::tr("effective batch"), series_of(run, "effective_batch", axis),
         {.name = CurveTexts::tr("effective"), .series = 3, .steps = true, .faint = true});
   if (told("micro_batch"))
-    add(batch_panel, CurveTexts::tr("micro batches"), series_of(run, "micro_batch", axis),
+    add(batch_panel, CurveTexts::tr("micro batch"), series_of(run, "micro_batch", axis),
         {.name = CurveTexts::tr("micro batch"), .series = 4, .steps = true})
         .parts = series_of(run, "micro_batches", axis);
   if (run.history()->find(telemetry::noise_scale) != nullptr)
@@ -360,12 +365,12 @@ void LiveCurves::show_stream(const OpenRun& run, const std::string& series, int 
       {.name = stream, .series = look, .dashed = true, .steps = panel == batch_panel});
 }
 
-/// Those that the program of the run that is shown alone does not report.
+/// Those that are not known of the run that is shown alone: its program does not report them, or it was imported.
 std::vector<std::string> LiveCurves::silent_series() const {
   std::vector<std::string> silent;
   for (const char* name : {"reserved_bytes", "allocated_bytes", "peak_bytes", "effective_batch", "micro_batch", "batch",
                            "train_coverage", "epoch", "learning_rate", "grad_norm"})
-    if (of_program_ && !says_something(*alone_, name))
+    if (partial_ && !says_something(*alone_, name))
       silent.emplace_back(name);
   return silent;
 }
@@ -393,7 +398,8 @@ void LiveCurves::show_beside(const OpenRun& run, const QString& name, series::Ax
                           const CurveStyle& look) { add(panel, what, std::move(source), look).run = name; };
   of_run(memory_panel, CurveTexts::tr("peak, %1").arg(name), series_of(run, "peak_bytes", axis, to_megabytes),
          staircase);
-  of_run(loss_panel, CurveTexts::tr("smoothed loss, %1").arg(name), smoothed(run, axis), style);
+  of_run(loss_panel, CurveTexts::tr("loss, %1").arg(name), smoothed(run, axis), style);
+  curves_.back().exact = series_of(run, "loss", axis);
   of_run(loss_panel, CurveTexts::tr("validation, %1").arg(name), series_of(run, "validation_loss", axis), points);
   if (run.tells("batch"))
     of_run(batch_panel, CurveTexts::tr("batch, %1").arg(name), series_of(run, "batch", axis), staircase);
@@ -407,7 +413,7 @@ LiveCurve& LiveCurves::add(int panel, const QString& name, std::shared_ptr<const
                            const CurveStyle& style) {
   if (panel != no_panel)
     plots_.add_curve(panel, source, style);
-  return curves_.emplace_back(LiveCurve{name, panel, std::move(source), style, nullptr, {}, {}});
+  return curves_.emplace_back(LiveCurve{.name = name, .panel = panel, .source = std::move(source), .style = style});
 }
 
 void LiveCurves::set_smoothing(double weight) {

@@ -25,9 +25,10 @@ struct LiveCurve {
   int panel = no_panel;
   std::shared_ptr<const CurveSource> source;
   CurveStyle style;
-  std::shared_ptr<const CurveSource> parts; ///< number of micro batches, if the value is a micro batch: 2 x 136
-  QString unit;                             ///< of its values where its panel does not say it: "%"
-  QString run; ///< short name of its run, if several runs are shown and the curve belongs to one of them
+  std::shared_ptr<const CurveSource> parts;   ///< number of micro batches, if the value is a micro batch: 2 x 136
+  QString unit;                               ///< of its values where its panel does not say it: "%"
+  std::shared_ptr<const CurveSource> exact{}; ///< what is listed in the place of a source that is smoothed
+  QString run{}; ///< short name of its run, if several runs are shown and the curve belongs to one of them
 };
 
 /// A value of a panel with its unit: 366.2 MB, 0.1586, 272, 47.2 %.
@@ -53,6 +54,8 @@ public:
   bool has_streams() const { return has_streams_; }
   /// Which plots the next show() makes, their order and size.
   void set_plots(const PlotChoices& plots) { choices_ = plots; }
+  /// Whether the last show() has left any plot visible.
+  bool any_plot() const;
   /// The plots that there are for the shown runs, the usual ones first.
   QList<OfferedPlot> offered(const QList<OpenRun*>& runs) const;
   /// Whether the shown runs have series by now that were not there at the last show().
@@ -94,7 +97,7 @@ private:
   std::vector<std::string> own_;          ///< series that have a plot of their own, as of the last show()
   std::map<std::string, int> own_panels_; ///< of series that were ever chosen
   std::set<int> needed_;                  ///< panels that have something to show
-  bool of_program_ = false;
+  bool partial_ = false;                  ///< not all usual series need be known of the run that is shown alone
   bool by_stream_ = true;
   bool has_streams_ = false;
   double weight_ = 0.6;

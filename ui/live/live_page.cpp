@@ -1,5 +1,6 @@
 #include "ui/live/live_page.h"
 
+#include <cmath>
 #include <utility>
 
 #include <QAbstractButton>
@@ -19,6 +20,7 @@
 #include "ui/live/oom_card.h"
 #include "ui/live/plan_layer.h"
 #include "ui/live/plot_chooser.h"
+#include "ui/live/plot_stack.h"
 #include "ui/live/reading_card.h"
 #include "ui/live/reason_card.h"
 #include "ui/live/run_header.h"
@@ -65,6 +67,21 @@ LinkedPlots* new_plots(const Theme& theme, QWidget* parent) {
     parent->addAction(action);
   }
   return plots;
+}
+
+/// Where the values of several runs are from: they have other steps there.
+QString place_text(series::Axis axis, double x) {
+  switch (axis) {
+  case series::Axis::step:
+    return LivePage::tr("At step %1").arg(format_count(std::llround(x)));
+  case series::Axis::examples:
+    return LivePage::tr("At %1 examples").arg(format_count(std::llround(x)));
+  case series::Axis::epoch:
+    return LivePage::tr("At epoch %1").arg(format_number(x, 3));
+  case series::Axis::seconds:
+    break;
+  }
+  return LivePage::tr("After %1").arg(format_duration(x));
 }
 
 } // namespace
@@ -136,7 +153,8 @@ QWidget* LivePage::make_content() {
 QWidget* LivePage::make_plots() {
   auto* card = new Card({}, this);
   card->layout()->setContentsMargins(between_cards, page_margin / 2, between_cards, page_margin / 2);
-  card->body()->addWidget(plots_, 1);
+  stacked_ = new PlotStack(*plots_, view_->plots(), card);
+  card->body()->addWidget(stacked_, 1);
   card->body()->addWidget(view_);
   return card;
 }
@@ -157,7 +175,7 @@ QWidget* LivePage::make_cards() {
   cards_->setWidgetResizable(true);
   cards_->setFrameShape(QFrame::NoFrame);
   cards_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  cards_->setFixedWidth(Theme::lines(21.75));
+  cards_->setFixedWidth(Theme::lines(20));
   cards_->setFocusPolicy(Qt::NoFocus);
   oom_->hide();
   between_->hide();
@@ -307,6 +325,7 @@ void LivePage::show_curves() {
   axis_ = axis;
   was_running_ = current != nullptr && current->running();
   curves_.show(workbench_.opened(), axis);
+  stacked_->set_any_shown(curves_.any_plot());
   view_->set_has_streams(curves_.has_streams());
   plan_->show(current, axis, curves_.current_look());
   marks_.show(current, axis);
@@ -395,13 +414,14 @@ void LivePage::update_readings() {
   };
   // Planned values of a place that the run has passed are not shown any more.
   if (several && !plots_->crosshair())
-    reading_->show_at(tr("At the last step of each run"), curves_.curves(), std::nullopt, limit_.out_of_sight());
+    reading_->show_at(tr("Peak and last values of each run"), curves_.curves(), std::nullopt, limit_.out_of_sight());
   else if (!plots_->crosshair() && !run->running() && run->steps() > 0)
     reading_->show_facts(tr("The whole run"), run_summary(*run));
   else if (is_planned(history_at(x, axis)))
     reading_->show_at(tr("At step %1, planned").arg(step_at(x)), all, x, limit_.out_of_sight());
   else
-    reading_->show_at(tr("At step %1").arg(step_at(x)), curves_.curves(), x, limit_.out_of_sight());
+    reading_->show_at(several ? place_text(axis, x) : tr("At step %1").arg(step_at(x)), curves_.curves(), x,
+                      limit_.out_of_sight());
   const auto [first, second] = plots_->cursors();
   between_->setVisible(first && second);
   if (first && second)

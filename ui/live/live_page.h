@@ -24,6 +24,7 @@ class EventTable;
 class FindingsCard;
 class OomCard;
 class PlanLayer;
+class PlotStack;
 class ReadingCard;
 class ReasonCard;
 class RunHeader;
@@ -84,6 +85,7 @@ private:
   RunHeader* header_;
   ReasonCard* reason_;
   LinkedPlots* plots_;
+  PlotStack* stacked_ = nullptr;
   ViewBar* view_;
   RunTabs* tabs_;
   EventTable* events_; ///< one of the tabs

@@ -84,7 +84,7 @@ void PlanLayer::show(OpenRun* run, series::Axis axis, std::optional<int> series)
 LiveCurve& PlanLayer::add(int panel, const QString& name, const std::shared_ptr<DerivedCurve>& curve,
                           const CurveStyle& style) {
   plots_.add_curve(panel, curve, style);
-  return curves_.emplace_back(LiveCurve{name, panel, curve, style, nullptr, {}});
+  return curves_.emplace_back(LiveCurve{.name = name, .panel = panel, .source = curve, .style = style});
 }
 
 void PlanLayer::take_plan() {

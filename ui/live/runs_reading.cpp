@@ -36,6 +36,21 @@ RunsReading::RunsReading(const Theme& theme, QWidget* parent)
   hide();
 }
 
+namespace {
+
+/// The last value, or the highest.
+std::optional<double> value_of_run(const CurveSource& source, bool highest) {
+  const auto extent = source.extent();
+  if (!extent)
+    return std::nullopt;
+  if (!highest)
+    return source.value_at(extent->second);
+  const auto all = source.summary(extent->first, extent->second);
+  return all ? std::optional(all->max) : std::nullopt;
+}
+
+} // namespace
+
 RunsReading::Column RunsReading::column_of(const LiveCurve& curve) {
   switch (curve.panel) {
   case memory_panel:
@@ -51,20 +66,20 @@ RunsReading::Column RunsReading::column_of(const LiveCurve& curve) {
 
 RunsReading::Row& RunsReading::row(int number) {
   while (rows_.size() <= number) {
-    const int at = static_cast<int>(rows_.size()) + 1; // below the header
+    const int at = 2 * static_cast<int>(rows_.size()) + 1; // below the header; the values are below the name
     Row made;
     made.sample = new QLabel(this);
     made.name = new ElidedLabel(Qt::ElideMiddle, this);
     made.name->setProperty("kind", QStringLiteral("dimmed"));
     made.name->setFont(font_);
     grid_->addWidget(made.sample, at, sample_column);
-    grid_->addWidget(made.name, at, name_column);
+    grid_->addWidget(made.name, at, name_column, 1, -1);
     for (int column = 0; column < column_count; ++column) {
       made.values[column] = new QLabel(this);
       made.values[column]->setFont(font_);
       made.values[column]->setTextFormat(Qt::PlainText);
       made.values[column]->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-      grid_->addWidget(made.values[column], at, first_value + column);
+      grid_->addWidget(made.values[column], at + 1, first_value + column);
     }
     rows_ += made;
   }
@@ -96,9 +111,8 @@ void RunsReading::show_at(const std::vector<LiveCurve>& curves, std::optional<do
       change(begun.name, curve.run);
     }
     const Row& shown = rows_[names.indexOf(curve.run)];
-    const auto extent = curve.source->extent();
-    const auto place = x ? x : extent ? std::optional(extent->second) : std::nullopt;
-    const auto value = place ? curve.source->value_at(*place) : std::nullopt;
+    const CurveSource& source = curve.exact ? *curve.exact : *curve.source;
+    const auto value = x ? source.value_at(*x) : value_of_run(source, column == peak);
     QLabel* cell = shown.values[column];
     const QString text = value ? panel_number(curve.panel, *value) : none;
     change(cell, text);

@@ -135,7 +135,7 @@ bool OpenRun::reports_steps() const {
 }
 
 bool OpenRun::tells(const std::string& series) const {
-  return !spec_ || !spec_->program || says_something(*history_, series);
+  return (spec_ && !spec_->program) || says_something(*history_, series);
 }
 
 bool OpenRun::plannable() const {

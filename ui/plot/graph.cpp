@@ -147,6 +147,20 @@ QVector<QPointF> corners(const QVector<QPointF>& points, bool whole_levels) {
   return corners;
 }
 
+/// A staircase (two points for each value: as it begins, and where it ends) without its dips: single values, lower than
+/// both beside them, after which the line is about as high as before. Smaller last batches of epochs make them.
+QVector<QPointF> without_dips(const QVector<QPointF>& points) {
+  constexpr double alike = 0.25; // of the dip's depth
+  QVector<QPointF> level = points;
+  for (qsizetype i = 3; i + 2 < points.size(); i += 2) { // the value's two points are i and i + 1
+    const double before = level[i - 2].y(), here = points[i].y(), after = points[i + 2].y();
+    const double depth = here - std::max(before, after); // pixels count downwards
+    if (depth > 0 && std::abs(after - before) <= alike * depth)
+      level[i].setY(before), level[i + 1].setY(before);
+  }
+  return level;
+}
+
 /// All points of a line in one column of pixels.
 struct PixelColumn {
   int x = 0;
@@ -156,6 +170,25 @@ struct PixelColumn {
 } // namespace
 
 void Graph::drawLinePlot(QCPPainter* painter, const QVector<QPointF>& all) const {
+  if (!steps_ || dashed_)
+    return draw_line(*painter, all);
+  const QVector<QPointF> level = without_dips(all);
+  if (level != all) {
+    painter->save();
+    QPen pen = painter->pen();
+    constexpr float half = 0.5F;
+    QColor color = pen.color();
+    color.setAlphaF(half);
+    pen.setColor(color);
+    pen.setWidthF(1);
+    painter->setPen(pen);
+    draw_line(*painter, all);
+    painter->restore();
+  }
+  draw_line(*painter, level);
+}
+
+void Graph::draw_line(QCPPainter& painter, const QVector<QPointF>& all) const {
   QVector<QPointF> points = corners(all, false);
   if (points.isEmpty())
     return;
@@ -165,11 +198,11 @@ void Graph::drawLinePlot(QCPPainter* painter, const QVector<QPointF>& all) const
   if (steps_ && a_column < rare)
     points = corners(points, true);
   const bool dense = a_column > (dashed_ ? 1.5 : 2) && points.size() > 200;
-  painter->setAntialiasing(true);
-  if (dense && !painter->modes().testFlag(QCPPainter::pmVectorized))
-    draw_dense(*painter, points);
+  painter.setAntialiasing(true);
+  if (dense && !painter.modes().testFlag(QCPPainter::pmVectorized))
+    draw_dense(painter, points);
   else
-    draw_sparse(*painter, points);
+    draw_sparse(painter, points);
 }
 
 void Graph::draw_sparse(QCPPainter& painter, const QVector<QPointF>& points) const {
@@ -245,12 +278,15 @@ void Graph::draw_dense(QCPPainter& painter, const QVector<QPointF>& points) cons
 void Graph::drawScatterPlot(QCPPainter* painter, const QVector<QPointF>& points, const QCPScatterStyle& style) const {
   painter->setAntialiasing(true);
   style.applyTo(painter, mPen);
-  // Draws whole symbols at the border; a vector file has no clipping that would hide others.
+  // The symbols of points at the border are whole.
   const QRectF area = QRectF(clipRect()).adjusted(-1, -1, 1, 1);
-  const bool all = !painter->modes().testFlag(QCPPainter::pmVectorized);
+  const int beyond = static_cast<int>(std::ceil(style.size() / 2)) + 1;
+  painter->save();
+  painter->setClipRect(clipRect().adjusted(-beyond, -beyond, beyond, beyond));
   for (const QPointF& point : points)
-    if (!broken(point) && (all || area.contains(point)))
+    if (!broken(point) && area.contains(point))
       style.drawShape(painter, point);
+  painter->restore();
 }
 
 } // namespace batchscope::ui

@@ -135,10 +135,10 @@ void Input::leave() {
   put_crosshair(std::nullopt, true);
 }
 
-void Input::wheel(const QWheelEvent& event) {
+bool Input::wheel(const QWheelEvent& event) {
   Panel* panel = board_.panel_at(event.position());
   if (!panel)
-    return;
+    return false;
   const double notches = event.angleDelta().y() / wheel_notch;
   const double aside = event.angleDelta().x() / wheel_notch;
   if (event.modifiers().testFlag(Qt::ControlModifier)) {
@@ -157,6 +157,7 @@ void Input::wheel(const QWheelEvent& event) {
     const double around = panel->x_value(event.position().x());
     board_.navigate([&](View& view) { view.zoom(std::pow(zoom_of_a_notch, notches), around); });
   }
+  return true;
 }
 
 void Input::help(const QHelpEvent& event) {

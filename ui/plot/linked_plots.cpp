@@ -37,14 +37,22 @@ int LinkedPlots::add_panel(const PanelSpec& spec) {
   return number;
 }
 
-/// To screen readers, and to the layout: room for each plot, but not more than a small window has.
+/// To screen readers, and to the layout: room for each plot.
 void LinkedPlots::tell_panels() {
-  constexpr int most = 20;
   QStringList titles;
-  for (const Panel* panel : impl_->board.shown())
+  double lines = 0;
+  for (const Panel* panel : impl_->board.shown()) {
     titles << panel->spec.heading();
+    lines += impl_->least_lines * std::max(1.0, panel->height);
+  }
   setAccessibleName(tr("Plots: %1").arg(titles.join(tr(", "))));
-  setMinimumHeight(Theme::lines(std::min<double>(most, 4 * static_cast<double>(titles.size()))));
+  setMinimumHeight(Theme::lines(std::min(lines, impl_->most_lines)));
+}
+
+void LinkedPlots::set_needed(double of_a_plot, double at_most) {
+  impl_->least_lines = of_a_plot;
+  impl_->most_lines = at_most;
+  tell_panels();
 }
 
 void LinkedPlots::set_log(int panel, bool log) {
@@ -105,6 +113,7 @@ void LinkedPlots::set_panel_height(int panel, double height) {
     return;
   where->height = height;
   impl_->board.touch_soon();
+  tell_panels();
 }
 
 int LinkedPlots::add_curve(int panel, std::shared_ptr<const CurveSource> source, const CurveStyle& style) {
@@ -321,7 +330,7 @@ bool LinkedPlots::event(QEvent* event) {
     input.double_click(*static_cast<QMouseEvent*>(event));
     return true;
   case QEvent::Wheel:
-    input.wheel(*static_cast<QWheelEvent*>(event));
+    event->setAccepted(input.wheel(*static_cast<QWheelEvent*>(event)));
     return true;
   case QEvent::Leave:
     input.leave();

@@ -103,10 +103,10 @@ struct PlotHandle {
 /// refreshes are paced so that drawing takes at most a tenth of one core. Hides the plotting library completely. UI
 /// thread.
 ///
-/// Mouse: the wheel zooms x at the pointer (with Ctrl: y), dragging pans, dragging with Shift zooms into the range, a
-/// double click shows all, a click on a legend entry hides or shows its curve (with Ctrl: all curves of that name in
-/// all plots), a right click opens the menu. Cursors can be dragged. Keys (with focus): see key_help(); each key press
-/// that moves a handle is a drag and a drop.
+/// Mouse: the wheel zooms x at the pointer (with Ctrl: y; beside the plots it is left to the parent), dragging pans,
+/// dragging with Shift zooms into the range, a double click shows all, a click on a legend entry hides or shows its
+/// curve (with Ctrl: all curves of that name in all plots), a right click opens the menu. Cursors can be dragged. Keys
+/// (with focus): see key_help(); each key press that moves a handle is a drag and a drop.
 class LinkedPlots : public QWidget {
   Q_OBJECT
 
@@ -126,6 +126,10 @@ public:
   void set_panel_order(const QList<int>& panels);
   /// Relative to the others; PanelSpec::height at first.
   void set_panel_height(int panel, double height);
+
+  /// Height for which the layout is asked, in lines of text: 4 for a plot and at most 20 at first, as much as a small
+  /// window has.
+  void set_needed(double of_a_plot, double at_most);
 
   /// Adds a curve and returns its number.
   int add_curve(int panel, std::shared_ptr<const CurveSource> source, const CurveStyle& style);

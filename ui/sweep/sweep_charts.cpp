@@ -40,10 +40,12 @@ PlotBand band_of(const Values& values, int panel, int series) {
   PlotBand band{.panel = panel, .x = {}, .low = {}, .high = {}, .series = series};
   for (const auto& [x, repeats] : values) {
     const compare::Summary summary = compare::summarize(repeats);
-    const double half = compare::half_interval(summary).value_or(0);
+    const auto half = compare::half_interval(summary);
+    if (!half)
+      continue; // a single run says nothing of how far others would be
     band.x.push_back(x);
-    band.low.push_back(summary.mean - half);
-    band.high.push_back(summary.mean + half);
+    band.low.push_back(std::max(0.0, summary.mean - *half)); // no score and no rate is below
+    band.high.push_back(summary.mean + *half);
   }
   return band;
 }

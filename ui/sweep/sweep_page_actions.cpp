@@ -223,12 +223,17 @@ void SweepPage::pause_or_continue() {
 }
 
 void SweepPage::stop() {
+  if (starting_ && !shown_ && own_job() == nullptr)
+    starting_->cancel();
+  if (!shown_) {
+    if (Job* job = own_job())
+      job->cancel();
+    return;
+  }
+  // To the runs of other programs, and first: those of the own job have ended once it is cancelled.
+  send_to_running("stop-job");
   if (Job* job = own_job())
     job->cancel();
-  else if (starting_ && !shown_)
-    starting_->cancel();
-  if (shown_)
-    send_to_running("stop-job"); // of other programs
 }
 
 // ---- single runs ----

@@ -9,6 +9,7 @@
 
 #include "ui/theme/icon_engine.h"
 #include "ui/theme/palette.h"
+#include "ui/theme/shipped_font.h"
 #include "ui/theme/style_sheet.h"
 #include "ui/theme/system_scheme.h"
 
@@ -30,6 +31,7 @@ void Theme::apply_to(QApplication& application) {
   application_ = &application;
   palette_dark_ = is_dark(QApplication::palette());
   dark_ = wanted_dark();
+  QApplication::setFont(shipped_font(QApplication::font()));
   QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
   paint_application();
   application.installEventFilter(this);

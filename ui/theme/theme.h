@@ -40,7 +40,7 @@ public:
 
   explicit Theme(QObject* parent = nullptr);
 
-  /// Sets style, palette and style sheet of the application, now and after every change.
+  /// Sets font, style, palette and style sheet of the application, the colours also after every change.
   void apply_to(QApplication& application);
   /// `system` follows the desktop's setting at run time: the portal, else the palette's lightness.
   void set_mode(Mode mode);

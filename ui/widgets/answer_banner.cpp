@@ -27,6 +27,7 @@ AnswerBanner::AnswerBanner(QWidget* parent) : QFrame(parent), top_(new QWidget(t
   setProperty("kind", QStringLiteral("answer"));
   headline_ = selectable_label("answer", top_);
   headline_->setWordWrap(false);
+  headline_->setMinimumWidth(1); // a long one is cut, and not the window as wide
   headline_->setProperty("kind", QStringLiteral("heading"));
   pill_ = new Pill(top_);
   pill_->setObjectName(QStringLiteral("certainty"));
@@ -78,7 +79,7 @@ void AnswerBanner::show_answer(const Answer& answer) {
     pill_->setToolTip(tr("Other settings show no clear difference from it"));
     break;
   case Certainty::unknown:
-    pill_->show_text(tr("not known how sure"), Pill::Tone::neutral);
+    pill_->show_text(tr("confidence not known"), Pill::Tone::neutral);
     pill_->setToolTip(tr("There are too few repeats, or other work disturbed them; see the details"));
     break;
   }

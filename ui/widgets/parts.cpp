@@ -84,7 +84,7 @@ EmptyState::EmptyState(const QString& title, const QString& text, const QString&
   layout->setSpacing(Theme::lines(0.75));
   layout->addStretch(2);
   layout->addWidget(page_title(title, this), 0, Qt::AlignHCenter);
-  auto* explanation = dimmed_label(text, this);
+  auto* explanation = dimmed_label(QString(text).replace(QLatin1String(" %"), QStringLiteral("\u00a0%")), this);
   explanation->setWordWrap(true);
   explanation->setAlignment(Qt::AlignHCenter);
   explanation->setFixedWidth(Theme::lines(28));

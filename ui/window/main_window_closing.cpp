@@ -51,7 +51,7 @@ void MainWindow::ask_to_close() {
   question_->setInformativeText(
       tr("Closing stops it at its next step. The steps of a run stay saved; an unfinished search is lost."));
   QPushButton* stop = question_->addButton(tr("Stop and close"), QMessageBox::AcceptRole);
-  QPushButton* stay = question_->addButton(tr("Keep running"), QMessageBox::RejectRole);
+  QPushButton* stay = question_->addButton(tr("Don’t close"), QMessageBox::RejectRole);
   // Enter keeps what goes on: it may have been pressed for something else.
   stay->setProperty("kind", QStringLiteral("filled"));
   restyle(*stay);

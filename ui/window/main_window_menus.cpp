@@ -36,11 +36,9 @@ void MainWindow::make_menus() {
   make_file_menu();
   make_edit_menu();
   run_menu_ = menuBar()->addMenu(tr("&Run"));
-  for (const Page* each : std::as_const(pages_)) {
-    auto* menu = new QMenu(each->title(), run_menu_);
-    menu->addActions(each->page_actions());
-    page_menus_.insert(each->key(), menu);
-  }
+  for (const Page* each : std::as_const(pages_))
+    page_menus_.insert(each->key(), new QMenu(each->title(), run_menu_));
+  connect(run_menu_, &QMenu::aboutToShow, this, &MainWindow::fill_run_menu);
   make_view_menu();
   make_help_menu();
   menuBar()->setCornerWidget(make_corner());
@@ -90,8 +88,11 @@ void MainWindow::fill_run_menu() {
     run_menu_->addActions(shown->page_actions());
   run_menu_->addSeparator();
   for (const Page* each : std::as_const(pages_)) {
-    if (each->key() != shown_page() && !each->page_actions().isEmpty())
-      run_menu_->addMenu(page_menus_.value(each->key()));
+    QMenu* menu = page_menus_.value(each->key());
+    menu->clear(); // a page may have more actions by now
+    menu->addActions(each->page_actions());
+    if (each->key() != shown_page() && !menu->isEmpty())
+      run_menu_->addMenu(menu);
   }
 }
 

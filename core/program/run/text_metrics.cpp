@@ -14,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/telemetry/series_info.h"
 
 namespace batchscope::program {
 
@@ -63,7 +64,7 @@ std::optional<double> number_at(std::string_view text) {
 
 /// A series with its compiled pattern.
 struct TextMetrics::Series {
-  std::string name;
+  std::string given, name; ///< as the user has named it, and as it is recorded
   std::unique_ptr<pcre2_code, FreeCode> code;
   std::unique_ptr<pcre2_match_data, FreeMatch> match;
   std::unique_ptr<pcre2_match_context, FreeContext> context;
@@ -81,13 +82,14 @@ struct TextMetrics::Series {
   std::int64_t own_step(std::int64_t named);
 };
 
-TextMetrics::Series::Series(const run::Metric& metric) : name(metric.name) {
+TextMetrics::Series::Series(const run::Metric& metric)
+    : given(metric.name), name(telemetry::usual_series_name(metric.name)) {
   int error = 0;
   PCRE2_SIZE where = 0;
   code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(metric.pattern.data()), metric.pattern.size(),
                            PCRE2_UTF | PCRE2_MATCH_INVALID_UTF, &error, &where, nullptr));
   if (!code)
-    throw input_error(fmt::format("--metric {}: {} is no regular expression: {} at character {}", shortened(name),
+    throw input_error(fmt::format("--metric {}: {} is no regular expression: {} at character {}", shortened(given),
                                   in_quotes(metric.pattern), regex_message(error), where + 1),
                       "program");
   pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE); // without it, matching is only slower
@@ -111,7 +113,7 @@ TextMetrics::Series::Series(const run::Metric& metric) : name(metric.name) {
   if (value_group == 0)
     throw input_error(fmt::format("--metric {}: {} has no group for the value; accepted: a group without a name, as in "
                                   "'loss: ([0-9.]+)', or one that is named value; one named step is the step",
-                                  shortened(name), in_quotes(metric.pattern)),
+                                  shortened(given), in_quotes(metric.pattern)),
                       "program");
 }
 
@@ -131,7 +133,7 @@ std::optional<std::string_view> TextMetrics::Series::group(const std::string& li
 TextMetrics::TextMetrics(const std::vector<run::Metric>& metrics) {
   std::set<std::string> names;
   for (const run::Metric& metric : metrics) {
-    if (!names.insert(metric.name).second)
+    if (!names.insert(telemetry::usual_series_name(metric.name)).second)
       throw input_error(fmt::format("--metric {}: given twice; accepted: each name once", shortened(metric.name)),
                         "program");
     series_.emplace_back(metric);
@@ -241,9 +243,12 @@ telemetry::StepRecord TextMetrics::close() {
   for (std::size_t i = 0; i < series_.size(); ++i) {
     if (!values_[i])
       continue;
-    const auto found = std::find(known.begin(), known.end(), series_[i].name);
+    // A percentage is no fraction.
+    const bool as_given = series_[i].name == "validation_accuracy" && *values_[i] > 1;
+    const std::string& name = as_given ? series_[i].given : series_[i].name;
+    const auto found = std::find(known.begin(), known.end(), name);
     if (found == known.end())
-      record.more.emplace_back(series_[i].name, *values_[i]);
+      record.more.emplace_back(name, *values_[i]);
     else
       telemetry::set(record, static_cast<std::size_t>(found - known.begin()), *values_[i]);
     values_[i].reset();
@@ -261,7 +266,7 @@ std::vector<std::string> TextMetrics::unmatched() const {
   std::vector<std::string> names;
   for (const Series& series : series_)
     if (!series.matched)
-      names.push_back(series.name);
+      names.push_back(series.given);
   return names;
 }
 

@@ -82,7 +82,7 @@ private Q_SLOTS:
     for (const char* wrong : {"", "0", "-3", "many", "1e99"}) {
       type("Layers", wrong);
       QTRY_VERIFY2(said().contains("A whole number of 1 or more"), qPrintable(said()));
-      QVERIFY2(said().contains("One field has an error"), qPrintable(said()));
+      QVERIFY2(said().contains("Correct the marked fields"), qPrintable(said()));
     }
     type("Layers", "12");
     type("Heads", "7");

@@ -74,7 +74,7 @@ struct TwoRuns {
   }
   const CurveSource* smoothed(const OpenRun& run) const {
     for (const LiveCurve& curve : curves->curves())
-      if (curve.name == "smoothed loss, " + run.name())
+      if (curve.name == "loss, " + run.name())
         return curve.source.get();
     qFatal("no smoothed loss of %s", qPrintable(run.name()));
   }

@@ -1,6 +1,9 @@
 #include <QJsonObject>
 #include <QListWidget>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSignalSpy>
+#include <QWheelEvent>
 
 #include "core/telemetry/record.h"
 #include "test_program.h"
@@ -23,6 +26,8 @@ private Q_SLOTS:
   void several_runs_share_the_plot_of_a_series();
   void a_series_that_comes_later_is_drawn_then();
   void what_these_runs_lack_keeps_its_place();
+  void many_plots_can_be_scrolled();
+  void without_plots_the_list_is_offered();
   void keys_of_the_list_are_not_the_runs();
   void a_hidden_plot_leaves_nothing_to_move();
 };
@@ -217,6 +222,52 @@ void TestPlotChooser::what_these_runs_lack_keeps_its_place() {
   }
   choices[2].shown = false;
   QCOMPARE(button.choices().first(choices.size()), choices);
+}
+
+void TestPlotChooser::many_plots_can_be_scrolled() {
+  LiveHere live;
+  train(live, evaluated_run(10));
+  const auto* scroll = live.named<QScrollArea>("plots-scroll");
+  QTRY_COMPARE(scroll->verticalScrollBar()->maximum(), 0);
+  {
+    const Chooser chooser(live);
+    for (const QString& title : chooser.titles())
+      chooser.tick(title);
+  }
+  QTRY_VERIFY(scroll->verticalScrollBar()->maximum() > 0);
+  live.keep_picture("many-plots");
+  LinkedPlots& plots = live.plots();
+  const auto range = plots.visible_range();
+  const auto takes_wheel_at = [&plots](int x) {
+    const QPointF at(x, 100);
+    QWheelEvent wheel(at, plots.mapToGlobal(at), {}, {0, 120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QCoreApplication::sendEvent(&plots, &wheel);
+    plots.refresh_now();
+    return wheel.isAccepted();
+  };
+  QVERIFY(!takes_wheel_at(2)); // beside the plots: left to what scrolls
+  QCOMPARE(plots.visible_range(), range);
+  QVERIFY(takes_wheel_at(plots.width() / 2));
+  QVERIFY(plots.visible_range() != range);
+}
+
+void TestPlotChooser::without_plots_the_list_is_offered() {
+  LiveHere live;
+  train(live, evaluated_run(10));
+  QVERIFY(!live.button("Choose plots…"));
+  {
+    const Chooser chooser(live);
+    for (const QString& title : chooser.titles())
+      chooser.tick(title, false);
+  }
+  QVERIFY(!live.plots().isVisible());
+  live.keep_picture("no-plots");
+  QTest::mouseClick(live.button("Choose plots…"), Qt::LeftButton);
+  auto* list = live.named<PlotChooser>("plots")->findChild<QWidget*>("plot-list");
+  QTRY_VERIFY(list->isVisible());
+  list->findChild<QListWidget*>()->item(0)->setCheckState(Qt::Checked);
+  list->close();
+  QVERIFY(live.plots().isVisible());
 }
 
 void TestPlotChooser::keys_of_the_list_are_not_the_runs() {

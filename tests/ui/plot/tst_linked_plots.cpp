@@ -19,6 +19,7 @@ private Q_SLOTS:
   void what_the_plan_reaches_and_the_future();
   void the_view_tells_of_itself();
   void a_logarithmic_x_axis();
+  void single_smaller_values_of_a_staircase_are_thin();
   void y_serves_what_is_visible();
   void y_leaves_out_what_is_clipped();
   void y_may_be_logarithmic();
@@ -108,6 +109,7 @@ void TestLinkedPlots::a_logarithmic_x_axis() {
   Plots plots(theme_);
   plots.add_curve(0, slope(10'000), named("a")); // 0 has no place there
   plots.set_log_x(true);
+  plots.set_log(0, true); // a straight line
   plots.put_up();
   QCOMPARE(plots.visible_range(), std::pair(1.0, 10'000.0));
   const double one = plots.at(1, 100).x(), ten = plots.at(10, 100).x(), thousand = plots.at(1000, 100).x();
@@ -117,6 +119,26 @@ void TestLinkedPlots::a_logarithmic_x_axis() {
   const QColor color = theme_.series(0);
   for (const double x : {2.0, 5.0, 30.0, 300.0, 3000.0})
     QVERIFY(count_color(image, color, QRect(plots.at(x, x) - QPoint(4, 4), QSize(9, 9))) > 0);
+}
+
+void TestLinkedPlots::single_smaller_values_of_a_staircase_are_thin() {
+  Plots plots(theme_);
+  Values y(21, 10.0);
+  y[5] = y[12] = y[13] = 4; // one batch is smaller, then two
+  CurveStyle style = named("a");
+  style.steps = style.highlighted = true;
+  plots.add_curve(0, points(counted(0, 21), y), style);
+  plots.put_up();
+  const QImage image = plots.to_image(1);
+  const auto drawn = [&](double x, double height) {
+    return count_color(image, theme_.series(0), QRect(plots.at(x, height) - QPoint(4, 4), QSize(9, 9)));
+  };
+  QVERIFY(drawn(3, 10) > 8);
+  QVERIFY(drawn(5.5, 10) > 8); // goes on above
+  QCOMPARE(drawn(5.5, 4), 0);
+  QVERIFY(drawn(13, 4) > 8);
+  const QRect place(plots.at(5.5, 4) - QPoint(4, 4), QSize(9, 9));
+  QVERIFY(count_color(image, theme_.color(Role::card), place) < 81); // paler, but there
 }
 
 void TestLinkedPlots::y_serves_what_is_visible() {

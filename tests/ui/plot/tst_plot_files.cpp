@@ -155,7 +155,7 @@ void TestPlotFiles::pictures_of_what_was_never_shown() {
   Plots plots(theme_);
   plots.add_curve(0, slope(50), named("a"));
   QVERIFY(count_color(plots.to_image(1), theme_.series(0)) > 200);
-  plots.add_curve(0, points({0, 50}, {20, 20}), named("b", 2));
+  plots.add_curve(0, points({0, 50}, {40, 10}), named("b", 2));
   QVERIFY(count_color(plots.to_image(1), theme_.series(2)) > 200); // up to date, without a refresh
   plots.put_up();
   QVERIFY(count_color(plots.grab().toImage(), theme_.series(2)) > 200);

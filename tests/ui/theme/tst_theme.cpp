@@ -3,11 +3,14 @@
 #include <QApplication>
 #include <QDir>
 #include <QFile>
+#include <QFontInfo>
+#include <QFontMetricsF>
 #include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTest>
 
 #include "test_program.h"
+#include "ui/theme/shipped_font.h"
 #include "ui/theme/theme.h"
 
 using namespace batchscope::ui;
@@ -58,6 +61,26 @@ private Q_SLOTS:
   void initTestCase() {
     QTest::failOnWarning(QRegularExpression("parse|style ?sheet", QRegularExpression::CaseInsensitiveOption));
     theme_.apply_to(*qApp);
+  }
+
+  void digitsHaveOneWidthWithoutAFontFeature() {
+    QCOMPARE(QFontInfo(QApplication::font()).family(), QString("Roboto Condensed"));
+    for (const bool bold : {false, true}) {
+      QFont font = QApplication::font();
+      font.setBold(bold);
+      const QFontMetricsF metrics(font);
+      for (char digit = '0'; digit <= '9'; ++digit)
+        QCOMPARE(metrics.horizontalAdvance(QLatin1Char(digit)), metrics.horizontalAdvance(QLatin1Char('0')));
+    }
+  }
+
+  void rowsStayAsHighAsInTheDesktopsFont() {
+    for (const int size : {8, 9, 10, 12, 20}) {
+      const QFont system("DejaVu Sans", size);
+      const QFont shipped = shipped_font(system);
+      QVERIFY(QFontInfo(shipped).family() != QFontInfo(system).family());
+      QVERIFY(std::abs(QFontMetricsF(shipped).height() / QFontMetricsF(system).height() - 1) < 0.1);
+    }
   }
 
   void textCanBeRead_data() {

@@ -36,7 +36,7 @@ private Q_SLOTS:
     QCOMPARE(strip.findChild<AnswerBanner*>()->text(), QString::fromStdString(answer.text));
     // What it is, how sure that is, why, and the rest on request.
     QCOMPARE(strip.findChild<QLabel*>("answer")->text(), QString("Batch size 64"));
-    QCOMPARE(strip.findChild<QLabel*>("certainty")->text(), QString("not known how sure"));
+    QCOMPARE(strip.findChild<QLabel*>("certainty")->text(), QString("confidence not known"));
     QCOMPARE(strip.findChild<QLabel*>("answer-reason")->text(), QString("The best validation accuracy, 97.00 %."));
     auto* details = strip.findChild<QLabel*>("answer-more");
     QVERIFY(!details->isVisible());

@@ -47,7 +47,7 @@ private Q_SLOTS:
     QTest::keyClick(question(), Qt::Key_Escape);
     QTRY_VERIFY(question() == nullptr);
     QVERIFY(!window().close());
-    QCOMPARE(question()->defaultButton()->text(), "Keep running");
+    QCOMPARE(question()->defaultButton()->text(), "Don’t close");
     QTest::keyClick(question(), Qt::Key_Return);
     QTRY_VERIFY(question() == nullptr);
     QVERIFY(window().isVisible());

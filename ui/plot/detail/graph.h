@@ -6,7 +6,7 @@
 namespace batchscope::ui {
 
 /// One line of a panel. With few points per pixel it is drawn as a line; where it is dense, as one vertical stroke per
-/// column of pixels, which looks the same and is much faster.
+/// column of pixels, which looks the same and is much faster. Of a staircase, dips of a single value are thin.
 class Graph : public QCPGraph {
 public:
   Graph(QCPAxis* x, QCPAxis* y) : QCPGraph(x, y) { setAdaptiveSampling(false); }
@@ -22,6 +22,7 @@ protected:
                        const QCPScatterStyle& style) const override;
 
 private:
+  void draw_line(QCPPainter& painter, const QVector<QPointF>& points) const;
   void draw_sparse(QCPPainter& painter, const QVector<QPointF>& points) const;
   void draw_dense(QCPPainter& painter, const QVector<QPointF>& points) const;
 

@@ -25,8 +25,8 @@ public:
   void release(const QMouseEvent& event);
   void double_click(const QMouseEvent& event);
   void leave();
-  void wheel(const QWheelEvent& event);
-  void help(const QHelpEvent& event); ///< tooltips
+  bool wheel(const QWheelEvent& event); ///< false: it was beside the plots
+  void help(const QHelpEvent& event);   ///< tooltips
 
   bool takes(const QKeyEvent& event) const; ///< handled before the window's shortcuts
   bool key(const QKeyEvent& event);         ///< false: not a key of the plots

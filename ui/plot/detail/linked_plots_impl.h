@@ -15,6 +15,8 @@ public:
 
   Board board;
   Input input;
+  double least_lines = 4;           ///< of a plot, as the layout is asked
+  double most_lines = 20;           ///< of all
   QList<QAction*> actions;          ///< owned by the owner
   QAction* follow_action = nullptr; ///< one of actions
   QHash<int, QAction*> log_actions; ///< some of actions, by panel

@@ -93,7 +93,7 @@ private Q_SLOTS:
     const auto record = metrics.take("rate 1e-3 (7) at 12");
     QVERIFY(record);
     QCOMPARE(record->step, 12);
-    QCOMPARE(more(*record, "lr").value(), 1e-3);
+    QCOMPARE(record->learning_rate, 1e-3); // as other programs call it
   }
 
   /// Series of one step from one line and from several.
@@ -110,6 +110,17 @@ private Q_SLOTS:
     QVERIFY(!more(records[2], "score"));
   }
 
+  void namesOfOtherPrograms() {
+    TextMetrics metrics({{"val_acc", "acc (\\S+)"}, {"eval/loss", "eval (\\S+)"}, {"train/loss", "loss (\\S+)"}});
+    const auto records = read(metrics, {"loss 2", "eval 2.5", "acc 0.25", "loss 1", "acc 97.5"});
+    QCOMPARE(records.size(), 2U);
+    QCOMPARE(records[0].loss, 2.0);
+    QCOMPARE(more(records[0], "validation_loss").value(), 2.5);
+    QCOMPARE(more(records[0], "validation_accuracy").value(), 0.25);
+    QCOMPARE(more(records[1], "val_acc").value(), 97.5); // in percent: no fraction
+    QVERIFY_EXCEPTION_THROWN(TextMetrics({{"val_acc", "a (.)"}, {"eval_accuracy", "b (.)"}}), Error);
+  }
+
   /// As nanoGPT prints them: a step is evaluated before it is made.
   void stepsFromZero() {
     TextMetrics metrics(
@@ -120,10 +131,10 @@ private Q_SLOTS:
     QCOMPARE(records.size(), 4U);
     QCOMPARE(records[0].step, 1);
     QCOMPARE(records[0].loss, 4.0);
-    QCOMPARE(more(records[0], "val_loss").value(), 4.1);
+    QCOMPARE(more(records[0], "validation_loss").value(), 4.1);
     QCOMPARE(records[1].step, 11);
     QCOMPARE(records[2].step, 21);
-    QCOMPARE(more(records[2], "val_loss").value(), 2.6);
+    QCOMPARE(more(records[2], "validation_loss").value(), 2.6);
     QCOMPARE(records[3].step, 31);
   }
 
