@@ -13,7 +13,9 @@ MemoryCard::MemoryCard(const Theme& theme, QWidget* parent)
 
 void MemoryCard::show_size(const SearchView& view, std::optional<std::int64_t> batch) {
   if (view.memory && batch) {
-    parts_->show_peak(view.memory->at(*batch), view.budget);
+    const auto known = peak_at(view, *batch);
+    parts_->show_peak(view.memory->at(*batch), view.budget,
+                      known && known->measured ? std::optional(known->bytes) : std::nullopt);
     return set_title(tr("Memory use at batch size %1 (%2)").arg(format_count(*batch), parts_->unit()));
   }
   set_title(tr("Memory use"));

@@ -1,5 +1,6 @@
 #include "ui/live/live_page.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -408,7 +409,11 @@ void LivePage::update_readings() {
   all.insert(all.end(), plan_->curves().begin(), plan_->curves().end());
   const double newest = run->history()->position(run->steps(), axis).value_or(0);
   const bool several = workbench_.opened().size() > 1;
-  const double x = plots_->crosshair().value_or(newest);
+  // After a plan became shorter, the crosshair may be beyond all that there is.
+  double last = newest;
+  for (const OpenRun* opened : workbench_.opened())
+    last = std::max(last, opened->history()->position(opened->steps(), axis).value_or(0));
+  const double x = std::min(plots_->crosshair().value_or(newest), std::max(last, plan_->end().value_or(last)));
   const auto step_at = [&](double place) {
     return format_count(history_at(place, axis).step_at(place, axis).value_or(0));
   };

@@ -1,5 +1,7 @@
 #include "ui/runs/run_actions.h"
 
+#include <algorithm>
+
 #include <QAction>
 #include <QClipboard>
 #include <QGuiApplication>
@@ -92,7 +94,8 @@ void RunActions::update() {
   if (!read_only.isEmpty())
     for (QAction* action : writing_)
       allow(*action, false, read_only);
-  open_->setText(selected > 1 ? tr("Plot %1 together").arg(selected) : tr("Open"));
+  open_->setText(selected > 1 ? tr("Plot %1 together").arg(std::min<qsizetype>(selected, Workbench::max_opened))
+                              : tr("Open"));
 }
 
 void RunActions::open_selected() {

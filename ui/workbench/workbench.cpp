@@ -5,13 +5,6 @@
 
 namespace batchscope::ui {
 
-namespace {
-
-/// More runs in one plot cannot be told apart.
-constexpr qsizetype max_opened = 8;
-
-} // namespace
-
 Workbench::Workbench(const Theme& theme, std::filesystem::path database, QObject* parent)
     : QObject(parent), theme_(theme), job_queue_(std::make_unique<JobQueue>(database)),
       run_database_(std::make_unique<RunDatabase>(std::move(database))) {

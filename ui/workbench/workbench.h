@@ -29,7 +29,9 @@ public:
   /// The run that Live and Schedule show, or null; the other opened runs are plotted with it.
   OpenRun* current() const { return runs_.isEmpty() ? nullptr : runs_.first(); }
   const QList<OpenRun*>& opened() const { return runs_; }
-  /// Opens runs (the first becomes current) and closes others; runs that are open already stay open.
+  /// More runs in one plot cannot be told apart.
+  static constexpr qsizetype max_opened = 8;
+  /// Opens runs (the first becomes current), at most so many, and closes others; runs that are open already stay open.
   void open(const QList<qint64>& ids);
   OpenRun* find_opened(std::int64_t id) const;
 
