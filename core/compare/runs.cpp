@@ -243,6 +243,8 @@ std::vector<ComparedRun> read_runs(const store::RunReader& reader, const std::ve
       if (Json spec = parse_json_or_discard(reader.spec_json(id)); spec.is_object())
         run.spec = with_program_fields(std::move(spec));
       add_program_settings(run::stored_start(reader.start_json(id)), run.spec);
+      if (reader.was_edited(id)) // it has not trained as its settings say, and repeats none that has
+        run.spec["schedule"] = setting_text(run, "schedule") + ", edited";
       const auto there = reader.series_names(id);
       store::StepTimes times(reader, run.row);
       run.accuracies = scores_of(reader, run.row, accuracy_series, times, there, run.row.outcome.validation_accuracy);

@@ -234,6 +234,16 @@ std::vector<SeriesSummary> RunReader::summaries(std::int64_t id) const {
   });
 }
 
+bool RunReader::was_edited(std::int64_t id) const {
+  return impl_->read([&] {
+    return !detail::find_integers(impl_->database(),
+                                  "SELECT id FROM event WHERE run = ? AND kind IN ('edit', 'shares') AND CASE WHEN "
+                                  "json_valid(detail) THEN json_extract(detail, '$.refused') IS NULL END LIMIT 1",
+                                  id)
+                .empty();
+  });
+}
+
 std::vector<std::string> RunReader::series_names(std::int64_t id) const {
   std::vector<std::string> names;
   for (SeriesSummary& summary : summaries(id))

@@ -72,6 +72,8 @@ public:
   std::string start_json(std::int64_t id) const;
   std::string environment_json(std::int64_t id) const; ///< `{}` for a run of which it is not known
   std::vector<telemetry::Event> events(std::int64_t id) const;
+  /// Whether the run's schedule or shares were changed while it trained.
+  bool was_edited(std::int64_t id) const;
   std::vector<std::string> series_names(std::int64_t id) const;
   std::vector<SeriesSummary> summaries(std::int64_t id) const; ///< in the order of series_names()
   /// Calls `visit` for all points of a series in order. Throws as series() does, possibly after some points.

@@ -10,6 +10,7 @@
 #include "core/run/run_spec.h"
 #include "core/run/run_start.h"
 #include "core/run/spec_fields.h"
+#include "core/telemetry/message.h"
 #include "test_program.h"
 #include "tests/core/store/store_test.h"
 
@@ -49,6 +50,23 @@ Told told(const std::vector<std::pair<std::string, std::string>>& given, const s
   return run;
 }
 
+/// Two runs with the same settings, one of them with this event.
+Comparison compared_with(const telemetry::EventBody& body) {
+  const store::test::Folder folder;
+  store::RunStore store(folder.file());
+  std::vector<std::int64_t> ids;
+  for (const bool changed : {false, true}) {
+    store::NewRun run;
+    run.spec_json = run::to_json(run::RunSpec());
+    const auto writer = store.begin(run);
+    if (changed)
+      writer->sink().event({.step = 3, .seconds = 1, .body = body, .values = {}});
+    writer->finish({});
+    ids.push_back(writer->id());
+  }
+  return Comparison(read_runs(store::RunReader(folder.file()), ids));
+}
+
 Comparison compared(const std::vector<Told>& programs) {
   const store::test::Folder folder;
   store::RunStore store(folder.file());
@@ -71,6 +89,19 @@ class TestRuns : public QObject {
   Q_OBJECT
 
 private Q_SLOTS:
+  /// Who drags the plan of one run makes no repeat of the others.
+  void anEditedRunIsNoRepeat() {
+    const Comparison edited =
+        compared_with(telemetry::ScheduleEdit{.schedule = "piecewise:3=64", .before = "constant"});
+    QCOMPARE(edited.settings.differing, (std::vector<std::string>{"schedule"}));
+    QCOMPARE(edited.groups.size(), 2U);
+    QCOMPARE(edited.groups[1].label(), std::string("schedule constant, edited"));
+    const Comparison refused = compared_with(
+        telemetry::ScheduleEdit{.schedule = "linear", .refused = telemetry::because(telemetry::Words::single_example)});
+    QCOMPARE(refused.groups.size(), 1U);
+    QCOMPARE(compared_with(telemetry::SharesEdit{.shares = "1:2"}).groups.size(), 2U);
+  }
+
   void argumentsOfAProgramAreSettings() {
     const Comparison runs = compared_commands({{"python", "-u", "my train.py", "--lr", "0.1", "--batch_size=8"},
                                                {"python", "-u", "my train.py", "--lr", "0.2", "--batch_size=8"}});
