@@ -396,8 +396,9 @@ void LiveCurves::show_beside(const OpenRun& run, const QString& name, series::Ax
   points.points = true;
   const auto of_run = [&](int panel, const QString& what, std::shared_ptr<const CurveSource> source,
                           const CurveStyle& look) { add(panel, what, std::move(source), look).run = name; };
-  of_run(memory_panel, CurveTexts::tr("peak, %1").arg(name), series_of(run, "peak_bytes", axis, to_megabytes),
-         staircase);
+  if (run.tells("peak_bytes"))
+    of_run(memory_panel, CurveTexts::tr("peak, %1").arg(name), series_of(run, "peak_bytes", axis, to_megabytes),
+           staircase);
   of_run(loss_panel, CurveTexts::tr("loss, %1").arg(name), smoothed(run, axis), style);
   curves_.back().exact = series_of(run, "loss", axis);
   of_run(loss_panel, CurveTexts::tr("validation, %1").arg(name), series_of(run, "validation_loss", axis), points);

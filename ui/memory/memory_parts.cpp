@@ -11,6 +11,7 @@ namespace batchscope::ui {
 
 MemoryParts::MemoryParts(const Theme& theme, QWidget* parent)
     : QWidget(parent), parts_(new PartsBar(theme, this)), text_(dimmed_label({}, this)) {
+  text_->setObjectName(QStringLiteral("memory-text"));
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   text_->setWordWrap(true);

@@ -14,7 +14,7 @@ namespace {
 
 /// As many of the names as can be read at a glance.
 QString some_of(const QStringList& names) {
-  constexpr qsizetype most = 3;
+  constexpr qsizetype most = 5;
   const QString text = names.first(std::min(names.size(), most)).join(QStringLiteral(", "));
   return names.size() > most ? text + QStringLiteral(", …") : text;
 }

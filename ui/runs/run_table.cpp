@@ -19,7 +19,7 @@ namespace batchscope::ui {
 namespace {
 
 constexpr double row_lines = 1.85;
-constexpr double padding_lines = 1.2;       // of a cell, both sides
+constexpr double padding_lines = 1.6;       // of a cell, both sides
 constexpr double title_padding_lines = 1.8; // with the sort indicator
 constexpr double narrowest_lines = 2;
 

@@ -34,6 +34,7 @@ constexpr std::array symptoms = {
     Symptom{"torch.cuda.OutOfMemoryError", Cause::device},
     Symptom{"_ArrayMemoryError: Unable to allocate", Cause::host},
     Symptom{"Cannot allocate memory", Cause::host},
+    Symptom{": cannot map zero-fill pages", Cause::host}, // glibc's loader, of a library
 };
 
 /// `nearly_full`: by what is known of its memory, the program had nearly none left.

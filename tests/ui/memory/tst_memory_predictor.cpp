@@ -7,6 +7,7 @@
 
 #include "core/run/engine.h"
 #include "test_program.h"
+#include "ui/memory/memory_parts.h"
 #include "ui/memory/memory_predictor.h"
 #include "ui/memory/prediction_card.h"
 #include "ui/theme/theme.h"
@@ -48,6 +49,19 @@ class TestMemoryPredictor : public QObject {
   Q_OBJECT
 
 private Q_SLOTS:
+  /// Libraries of a program may be in a prediction, but not in its budget.
+  void aSizeThatWasMeasuredToFitIsNotOverTheBudget() {
+    const Theme theme;
+    MemoryParts parts(theme);
+    predict::PeakCurve::Point point;
+    point.bytes = 21'200'000;
+    const auto text = [&] { return parts.findChild<QLabel*>("memory-text")->text(); };
+    parts.show_peak(point, 20'000'000);
+    QVERIFY2(text().contains("over the budget"), qPrintable(text()));
+    parts.show_peak(point, 20'000'000, 19'300'000);
+    QCOMPARE(text(), QString("21.2 MB predicted at the peak of a step, 19.3 MB measured: it fits"));
+  }
+
   void comesAtOnceAndThenCompletely() {
     Watched watched;
     watched.predictor.request(spec_of("resnet:width=7,blocks=1"));

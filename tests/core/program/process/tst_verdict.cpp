@@ -144,6 +144,7 @@ private Q_SLOTS:
     add("host", "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 7.45 GiB for an array with shape "
                 "(1000000000,) and data type float64");
     add("host", "RuntimeError: can't start new thread");
+    add("host", "ImportError: libtorch_cpu.so: cannot map zero-fill pages");
     add("loader worker", "RuntimeError: DataLoader worker (pid 4711) is killed by signal: Killed. ");
     add("loader worker", "RuntimeError: DataLoader worker (pid 4711) is killed by signal: Bus error. It is possible "
                          "that dataloader's workers are out of shared memory.");
