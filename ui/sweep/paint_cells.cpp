@@ -206,7 +206,7 @@ void CellsPicture::draw_bars(QPainter& painter, const Cell& cell, const QRectF& 
       return;
     painter.setBrush(color);
     painter.drawRoundedRect(
-        QRectF(bar.topLeft(), QSizeF(std::clamp(bar.width() * done, bar.height(), bar.width()), bar.height())),
+        QRectF(bar.topLeft(), QSizeF(std::min(std::max(bar.width() * done, bar.height()), bar.width()), bar.height())),
         bar.height() / 2, bar.height() / 2);
   };
   QColor done_color = full;
