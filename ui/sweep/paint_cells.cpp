@@ -205,9 +205,8 @@ void CellsPicture::draw_bars(QPainter& painter, const Cell& cell, const QRectF& 
     if (done <= 0)
       return;
     painter.setBrush(color);
-    painter.drawRoundedRect(
-        QRectF(bar.topLeft(), QSizeF(std::min(std::max(bar.width() * done, bar.height()), bar.width()), bar.height())),
-        bar.height() / 2, bar.height() / 2);
+    painter.drawRoundedRect(QRectF(bar.topLeft(), QSizeF(std::max(bar.width() * done, bar.height()), bar.height())),
+                            bar.height() / 2, bar.height() / 2);
   };
   QColor done_color = full;
   done_color.setAlphaF(0.75F);

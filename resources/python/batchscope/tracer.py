@@ -47,7 +47,8 @@ class _Profile:
 
         self.in_use: int | None = None  # of all tensors as it begins, if that is known
         self._torch = torch
-        self._profile = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True)
+        activities = [torch.profiler.ProfilerActivity.CPU]
+        self._profile: Any = torch.profiler.profile(activities=activities, profile_memory=True)
         self._profile.start()
 
     def mark(self, text: str) -> None:
@@ -56,6 +57,12 @@ class _Profile:
 
     def stop(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, str]]]:
         """Allocations (time, address, bytes; frees below 0) and marks, in order of time."""
+        listed = self._listed()
+        self._profile = None
+        gc.collect()  # it was in cycles of references, whose memory would count as kept by the step
+        return listed
+
+    def _listed(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, str]]]:
         from torch._C._profiler import _EventType
 
         self._profile.stop()
@@ -138,11 +145,7 @@ class Tracer:
     def finish(self, batch: int) -> Message:
         """The message for a step that took `batch` examples."""
         self._earlier.clear()
-        seen, self._seen = self._seen, None
-        allocations, marks = seen.stop()
-        in_use = seen.in_use
-        del seen
-        gc.collect()  # torch's profiler is in cycles of references, whose memory would count as kept by the step
+        allocations, marks = self._seen.stop()
         blocks: dict[int, int] = {}
         events: list[Any] = []
         phases: list[list[Any]] = []
@@ -168,10 +171,10 @@ class Tracer:
             live += size
             if live > highest:
                 highest, before_peak = live, left_over
-        if in_use is not None:
+        if self._seen.in_use is not None:
             # What else the program keeps; what was left over from the step before is not there any more at the peak.
             known = sum(self._start_by.values())
-            self._start_by["workspace"] = max(0, in_use - known - max(0, before_peak))
+            self._start_by["workspace"] = max(0, self._seen.in_use - known - max(0, before_peak))
         if not any(phase == "forward" for _, phase in phases):  # of a loop that nobody tells of it
             phases.insert(0, [0, "forward"])
         return {
