@@ -16,9 +16,6 @@ namespace batchscope::exchange::detail {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-/// A column that the options name goes before one that has the name.
 std::size_t column_of_steps(const std::vector<std::string>& header, const std::vector<std::string>& series,
                             const ImportOptions& options) {
   auto found = std::find_if(header.begin(), header.end(), [&](const std::string& column) {
@@ -36,8 +33,6 @@ std::size_t column_of_steps(const std::vector<std::string>& header, const std::v
                     shortened(one_line(fmt::format("{}", fmt::join(header, ", "))))));
   return static_cast<std::size_t>(found - header.begin());
 }
-
-} // namespace
 
 std::optional<std::size_t> step_column_in(const std::vector<std::string>& columns) {
   for (const char* name : {"step", "global_step", "iteration", "iter", "steps", "iterations"})

@@ -17,6 +17,11 @@ namespace batchscope::exchange::detail {
 /// The column that counts the steps by its name: step, global_step, iteration, iter...
 std::optional<std::size_t> step_column_in(const std::vector<std::string>& columns);
 
+/// The same, but a column that the options name goes first, and without either that of epochs counts. `series` are
+/// those that the columns become. Throws Error (input) if there is none.
+std::size_t column_of_steps(const std::vector<std::string>& columns, const std::vector<std::string>& series,
+                            const ImportOptions& options);
+
 /// The tables of a path: the file itself or, in a folder of Lightning's logs, `metrics.csv` of each version.
 std::vector<std::filesystem::path> tables_of(const std::filesystem::path& path);
 

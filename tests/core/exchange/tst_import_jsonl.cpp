@@ -32,7 +32,8 @@ private Q_SLOTS:
   void columnsCanBeMapped() {
     const store::test::Folder folder;
     const auto file = written(folder, "log.ndjson", "{\"n\": 10, \"cost\": 3}\n{\"n\": 20, \"cost\": 2}\n");
-    QVERIFY2(refusal(file).contains("no number counts the steps"), refusal(file));
+    QVERIFY2(refusal(file).contains("no column counts the steps; accepted: a column named step, iter or epoch"),
+             refusal(file));
     ImportOptions options;
     options.names = {{"n", "step"}, {"cost", "loss"}};
     const ImportedRuns read = read_runs_of(file, options);
@@ -40,6 +41,21 @@ private Q_SLOTS:
     const auto columns = importer_of(file)->columns(file);
     QCOMPARE(columns.size(), 2U);
     QCOMPARE(columns.front().name, std::string("n"));
+  }
+
+  /// An epoch beside steps counts none, although a line has nothing else.
+  void linesWithoutAStepAreSaid() {
+    const store::test::Folder folder;
+    const ImportedRuns read = read_runs_of(
+        written(folder, "a.jsonl", "{\"step\": 90, \"loss\": 2}\n{\"epoch\": 1, \"val_loss\": 3}\n{\"step\": -1}\n"),
+        {});
+    QCOMPARE(points_of(read.runs.front(), "loss").front().step, 90);
+    QVERIFY(points_of(read.runs.front(), "validation_loss").empty());
+    QCOMPARE(read.remarks.size(), 1U);
+    QVERIFY(QByteArray::fromStdString(read.remarks.front()).contains("missing or no step were left out: 2"));
+    const ImportedRuns epochs =
+        read_runs_of(written(folder, "b.jsonl", "{\"epoch\": 1, \"loss\": 3}\n{\"epoch\": 2, \"loss\": 2}\n"), {});
+    QCOMPARE(points_of(epochs.runs.front(), "loss").back().step, 2);
   }
 
   void damagedLinesAreSaid() {
