@@ -144,6 +144,8 @@ RunPlan plan_run(const RunSpec& spec, const data::ExampleCounts& examples, std::
 }
 
 schedule::RunLength countable_length(const RunSpec& spec, std::int64_t batch) {
+  if (spec.program)
+    return {};
   const std::int64_t effective = spec.effective_batch.value_or(saturated_product(batch, spec.accumulate));
   const bool counts = !spec.length.steps || counts_steps(schedule::parse_rule(spec.lr_rule), spec.schedule, effective,
                                                          spec.lr_reference_batch.value_or(effective));

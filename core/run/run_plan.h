@@ -31,9 +31,9 @@ struct RunPlan {
 };
 RunPlan plan_run(const RunSpec& spec, const data::ExampleCounts& examples, std::int64_t batch, std::int64_t ranks = 1);
 
-/// The length of a run, for schedule::fraction_done(); unset where its steps do not show how much of it is done: with
-/// AdaScale a step counts for its gain, which is 1 for sure only while all steps have the reference batch. `batch` is
-/// the first nominal one.
+/// The length of a run, for schedule::fraction_done(); unset where its steps do not show how much of it is done: a
+/// program has a length of its own; with AdaScale a step counts for its gain, which is 1 for sure only while all steps
+/// have the reference batch. `batch` is the first nominal one.
 schedule::RunLength countable_length(const RunSpec& spec, std::int64_t batch);
 
 } // namespace batchscope::run

@@ -145,8 +145,9 @@ SweepView view_of(const std::shared_ptr<const SweepContent>& content,
       if (run.stage == RunStage::waiting)
         run.place = entry.place;
       if (run.stage == RunStage::running)
-        run.progress = schedule::fraction_done(run::countable_length(entry.spec, run.outcome.batch.value_or(0)),
-                                               run.outcome.steps, run.outcome.examples_seen, run.outcome.epoch);
+        if (const auto done = schedule::fraction_done(run::countable_length(entry.spec, run.outcome.batch.value_or(0)),
+                                                      run.outcome.steps, run.outcome.examples_seen, run.outcome.epoch))
+          run.progress = std::min(*done, 1.0);
       if (run.stage == RunStage::finished)
         times.add(i, row->outcome.seconds);
     }
