@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "core/compare/answer.h"
@@ -95,6 +96,8 @@ public:
   const std::optional<std::int64_t>& stored_search() const { return stored_search_; }
   /// The number of its sweep in the database; nothing until it is stored, and for jobs without a sweep.
   const std::optional<std::int64_t>& sweep() const { return sweep_; }
+  /// Whether it has begun this run.
+  bool has_run(std::int64_t id) const { return runs_.contains(id); }
   /// The answer of the demo's sweep, once it has ended.
   const std::optional<compare::Answer>& answer() const { return answer_; }
   const std::optional<predict::PeakCurve>& predicted() const { return predicted_; }
@@ -144,6 +147,7 @@ private:
   std::shared_ptr<const search::SearchResult> search_result_;
   std::optional<std::int64_t> stored_search_;
   std::optional<std::int64_t> sweep_;
+  std::set<std::int64_t> runs_;
   std::optional<compare::Answer> answer_;
   std::optional<predict::PeakCurve> predicted_;
   std::uint64_t budget_ = 0;

@@ -156,7 +156,10 @@ void JobWatch::started(std::int64_t id, const run::RunSpec& spec, const run::Run
   say(start.batch_reason.empty() ? running
                                  : QStringLiteral("%1: %2").arg(running, QString::fromStdString(start.batch_reason)));
   // The message holds the run and its queue until a receiver has taken them.
-  post([run = Job::LiveRun{id, spec, start, std::move(queue), control}](Job& job) { Q_EMIT job.run_started(run); });
+  post([run = Job::LiveRun{id, spec, start, std::move(queue), control}](Job& job) {
+    job.runs_.insert(run.id);
+    Q_EMIT job.run_started(run);
+  });
 }
 
 void JobWatch::start_changed(std::int64_t id, const run::RunStart& start) {

@@ -223,17 +223,15 @@ void SweepPage::pause_or_continue() {
 }
 
 void SweepPage::stop() {
-  if (starting_ && !shown_ && own_job() == nullptr)
-    starting_->cancel();
-  if (!shown_) {
-    if (Job* job = own_job())
-      job->cancel();
-    return;
-  }
-  // To the runs of other programs, and first: those of the own job have ended once it is cancelled.
-  send_to_running("stop-job");
-  if (Job* job = own_job())
+  Job* job = own_job();
+  // Other programs are asked through their runs; those of the own job have ended before they could be.
+  for (const ShownRun& run : view_.runs)
+    if (shown_ && run.stage == RunStage::running && (job == nullptr || !job->has_run(*run.run)))
+      workbench_.run_database().send(*run.run, {"stop-job"});
+  if (job != nullptr)
     job->cancel();
+  else if (starting_ && !shown_)
+    starting_->cancel();
 }
 
 // ---- single runs ----

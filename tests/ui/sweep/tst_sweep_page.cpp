@@ -181,6 +181,7 @@ void TestSweepPage::a_paused_sweep_continues() {
   here.action("pause").trigger();
   QTRY_COMPARE_WITH_TIMEOUT(here.status(), QString("running"), patience_ms);
   QCOMPARE(here.action("pause").text(), QString("Pause"));
+  QSignalSpy problems(&here.bench().run_database(), &RunDatabase::problem);
   // Stopped with its button, which goes: the keyboard stays in the header.
   QPushButton* stop = here.named("stop");
   stop->setFocus();
@@ -188,6 +189,8 @@ void TestSweepPage::a_paused_sweep_continues() {
   QTRY_COMPARE_WITH_TIMEOUT(here.status(), QString("stopped"), patience_ms);
   QCOMPARE(here.main().text(), QString("Resume"));
   QVERIFY(here.main().hasFocus() || here.named<QComboBox>("sweeps")->hasFocus());
+  for (const QList<QVariant>& problem : problems) // its own run is not asked to stop once it has
+    QCOMPARE(problem.front().toString(), QString());
 }
 
 void TestSweepPage::a_stopped_sweep_is_resumed() {
