@@ -206,6 +206,16 @@ std::vector<StoredSearch> RunReader::searches(std::int64_t after, std::int64_t m
   });
 }
 
+namespace {
+
+/// Of a row with step, seconds, kind and detail.
+telemetry::Event event_in(SQLite::Statement& row) {
+  return telemetry::decode_event(row.getColumn(0).getInt64(), detail::real(row.getColumn(1)),
+                                 row.getColumn(2).getString(), row.getColumn(3).getString());
+}
+
+} // namespace
+
 std::vector<telemetry::Event> RunReader::events(std::int64_t id) const {
   impl_->require_run(id);
   return impl_->read([&] {
@@ -213,8 +223,7 @@ std::vector<telemetry::Event> RunReader::events(std::int64_t id) const {
     auto query = detail::prepare(impl_->database(),
                                  "SELECT step, seconds, kind, detail FROM event WHERE run = ? ORDER BY id", id);
     while (query.executeStep())
-      events.push_back(telemetry::decode_event(query.getColumn(0).getInt64(), detail::real(query.getColumn(1)),
-                                               query.getColumn(2).getString(), query.getColumn(3).getString()));
+      events.push_back(event_in(query));
     return events;
   });
 }
@@ -236,11 +245,17 @@ std::vector<SeriesSummary> RunReader::summaries(std::int64_t id) const {
 
 bool RunReader::was_edited(std::int64_t id) const {
   return impl_->read([&] {
-    return !detail::find_integers(impl_->database(),
-                                  "SELECT id FROM event WHERE run = ? AND kind IN ('edit', 'shares') AND CASE WHEN "
-                                  "json_valid(detail) THEN json_extract(detail, '$.refused') IS NULL END LIMIT 1",
-                                  id)
-                .empty();
+    auto query = detail::prepare(
+        impl_->database(),
+        "SELECT step, seconds, kind, detail FROM event WHERE run = ? AND kind IN ('edit', 'shares') ORDER BY id", id);
+    while (query.executeStep()) {
+      const telemetry::EventBody body = event_in(query).body;
+      const auto* schedule = std::get_if<telemetry::ScheduleEdit>(&body);
+      const auto* shares = std::get_if<telemetry::SharesEdit>(&body);
+      if ((schedule != nullptr && !schedule->refused) || (shares != nullptr && !shares->refused))
+        return true;
+    }
+    return false;
   });
 }
 

@@ -17,6 +17,17 @@ constexpr int sample_column = 0, name_column = 1, first_value = 2;
 
 const QString none = QStringLiteral("–");
 
+/// The last value, or the highest.
+std::optional<double> value_of_run(const CurveSource& source, bool highest) {
+  const auto extent = source.extent();
+  if (!extent)
+    return std::nullopt;
+  if (!highest)
+    return source.value_at(extent->second);
+  const auto all = source.summary(extent->first, extent->second);
+  return all ? std::optional(all->max) : std::nullopt;
+}
+
 } // namespace
 
 RunsReading::RunsReading(const Theme& theme, QWidget* parent)
@@ -35,21 +46,6 @@ RunsReading::RunsReading(const Theme& theme, QWidget* parent)
   }
   hide();
 }
-
-namespace {
-
-/// The last value, or the highest.
-std::optional<double> value_of_run(const CurveSource& source, bool highest) {
-  const auto extent = source.extent();
-  if (!extent)
-    return std::nullopt;
-  if (!highest)
-    return source.value_at(extent->second);
-  const auto all = source.summary(extent->first, extent->second);
-  return all ? std::optional(all->max) : std::nullopt;
-}
-
-} // namespace
 
 RunsReading::Column RunsReading::column_of(const LiveCurve& curve) {
   switch (curve.panel) {

@@ -155,8 +155,10 @@ QVector<QPointF> without_dips(const QVector<QPointF>& points) {
   for (qsizetype i = 3; i + 2 < points.size(); i += 2) { // the value's two points are i and i + 1
     const double before = level[i - 2].y(), here = points[i].y(), after = points[i + 2].y();
     const double depth = here - std::max(before, after); // pixels count downwards
-    if (depth > 0 && std::abs(after - before) <= alike * depth)
-      level[i].setY(before), level[i + 1].setY(before);
+    if (depth > 0 && std::abs(after - before) <= alike * depth) {
+      level[i].setY(before);
+      level[i + 1].setY(before);
+    }
   }
   return level;
 }

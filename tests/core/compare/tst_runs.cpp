@@ -102,6 +102,14 @@ private Q_SLOTS:
     QCOMPARE(compared_with(telemetry::SharesEdit{.shares = "1:2"}).groups.size(), 2U);
   }
 
+  void aGroupNamesThreeOfManySettings() {
+    Group group;
+    group.values = {{"lr", "0.1"}, {"init", ""}, {"dropout", "0"}, {"clip", "1"}};
+    QCOMPARE(group.label(), std::string("lr 0.1, init , dropout 0, clip 1"));
+    group.values.emplace_back("seed", "2");
+    QCOMPARE(group.label(), std::string("lr 0.1, dropout 0, clip 1 and 2 other settings"));
+  }
+
   void argumentsOfAProgramAreSettings() {
     const Comparison runs = compared_commands({{"python", "-u", "my train.py", "--lr", "0.1", "--batch_size=8"},
                                                {"python", "-u", "my train.py", "--lr", "0.2", "--batch_size=8"}});
