@@ -59,6 +59,7 @@ Rows rows_of(std::string_view text) {
 
 std::vector<std::string> series_of(const std::vector<std::string>& columns, const ImportOptions& options) {
   std::vector<std::string> series;
+  series.reserve(columns.size());
   for (const std::string& column : columns)
     series.push_back(detail::series_name(column, options));
   return series;
