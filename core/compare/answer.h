@@ -52,7 +52,8 @@ struct Answer {
   std::size_t reason_size = 0; ///< of `text`: how much of it says why; the rest is details
   std::string result;          ///< what the results are: `validation accuracy`
   std::string basis;           ///< goal and runs: `Goal: validation accuracy. From 12 of 14 runs.`
-  /// Best first; settings of which more runs have no value come later, those without any last.
+  /// Best first; settings of which more runs have no value come later, those without any last. A single run whose value
+  /// is the highest is behind a setting with repeats of which a further run could have the same value.
   std::vector<Standing> standings;
 
   bool certain() const { return certainty == Certainty::sure; }

@@ -55,6 +55,7 @@ private Q_SLOTS:
   void oneSeedIsOneRepeat();
   void smallerWinsWhatCannotBeToldApart();
   void oneRunOfEachSaysSo();
+  void aSingleRunMayBeLucky();
   void speedIsOfOtherBatchSizes();
   void throughputIsTheKnee();
   void disturbedRunsDoNotTellSpeeds();
@@ -164,6 +165,21 @@ void TestAnswer::oneRunOfEachSaysSo() {
   QCOMPARE(text_of(runs), QString("Batch size 32: the best validation accuracy, 97.00 %. Only one run each, so "
                                   "the spread between seeds is unknown."));
   QVERIFY(!answer(runs, {}).certain());
+}
+
+void TestAnswer::aSingleRunMayBeLucky() {
+  std::vector<Result> results = {{16, 1, 0.950}, {32, 1, 0.960}, {32, 2, 0.970}, {64, 1, 0.972}};
+  const Answer answer = compare::answer(runs_with(results), {});
+  QCOMPARE(answer.headline, std::string("Batch size 32"));
+  QVERIFY2(QString::fromStdString(answer.text)
+               .startsWith("Batch size 32: the best validation accuracy, 96.5 % ± 6.4 over 2 seeds. "
+                           "Batch size 64 has 97.20 %, but in one run only."),
+           answer.text.c_str());
+  QVERIFY(answer.certainty == Certainty::unknown);
+  QCOMPARE(answer.standings[1].group.label(), std::string("batch size 64"));
+  // A value that no further run of the others is likely to have is no luck.
+  results = {{32, 1, 0.600}, {32, 2, 0.605}, {32, 3, 0.603}, {64, 1, 0.990}};
+  QCOMPARE(compare::answer(runs_with(results), {}).headline, std::string("Batch size 64"));
 }
 
 /// Of two learning rates at one batch size neither trains faster: the slower run was disturbed.
