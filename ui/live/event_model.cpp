@@ -122,7 +122,7 @@ QVariant EventModel::headerData(int section, Qt::Orientation orientation, int ro
                                                            : Qt::AlignLeft | Qt::AlignVCenter);
   if (role != Qt::DisplayRole)
     return {};
-  const QString names[column_count] = {tr("Step"),      tr("Event"),  tr("Batch before"), tr("Batch after"),
+  const QString names[column_count] = {tr("Step"),      tr("Event"),  tr("Before"), tr("After"),
                                        tr("Requested"), tr("In use"), tr("Details")};
   return names[section];
 }

@@ -112,7 +112,9 @@ CellText cell_text(const SweepView& view, const Cell& cell, Metric metric) {
     text.head = QStringLiteral("–");
     text.below = cell_tr("no value");
   } else {
-    text.head = cell_tr("running");
+    const bool paused =
+        std::any_of(cell.runs.begin(), cell.runs.end(), [&](std::size_t run) { return view.runs[run].paused; });
+    text.head = paused ? cell_tr("paused") : cell_tr("running");
     text.below = cell.runs.size() > 1 ? cell_tr("%1 of %2 runs").arg(over).arg(cell.runs.size()) : QString();
   }
   if (cell.summary.n > 0 && failed > 0)

@@ -60,8 +60,9 @@ void NowCard::show_run() {
   const auto* peak = run_->history()->find("peak_bytes");
   QList<FactList::Fact> facts{{.name = tr("step"), .value = step},
                               {.name = tr("loss"), .value = last_value(*run_, "loss")}};
-  if (peak != nullptr && peak->values.size() > 0 && std::isfinite(peak->values.back()))
-    facts << FactList::Fact{.name = tr("peak"), .value = format_bytes(peak->values.back())};
+  if (const auto all = peak != nullptr ? peak->values.extremes(0, peak->values.size()) : series::Extremes();
+      all.finite > 0)
+    facts << FactList::Fact{.name = tr("peak"), .value = format_bytes(all.max)};
   if (const auto left = run_->seconds_left())
     facts << FactList::Fact{.name = tr("left in this run"), .value = format_clock(*left)};
   facts_->set_facts(facts);

@@ -127,7 +127,8 @@ QWidget* SweepPage::make_side() {
   connect(vary_, &VaryCard::changed, this, &SweepPage::take_edits);
   connect(how_, &HowCard::changed, this, &SweepPage::take_edits);
   connect(how_, &HowCard::base_wanted, this, [this] { workbench_.propose_run(plan_.base); });
-  connect(now_, &NowCard::status_changed, this, &SweepPage::allow_actions);
+  // Queued: the card may drop the run that has just said it.
+  connect(now_, &NowCard::status_changed, this, &SweepPage::refresh_view, Qt::QueuedConnection);
   auto* scroll = new QScrollArea(body_);
   scroll->setWidget(side);
   scroll->setWidgetResizable(true);
@@ -390,6 +391,8 @@ void SweepPage::refresh() {
 
 void SweepPage::refresh_view() {
   view_ = view_of(content_, predictions_, workbench_.run_database().runs());
+  if (const auto training = view_.training(); training && now_->run() != nullptr)
+    view_.runs[*training].paused = now_->run()->id() == view_.runs[*training].run && now_->run()->paused();
   if (Job* job = own_job(); job && job->kind() == Job::Kind::sweep) // a demo goes on after its sweep
     job->set_seconds_left(view_.seconds_left());
   if (!metric_chosen_ && view_.count(RunStage::finished) > 0 && !grid_of(view_, metric_).any)

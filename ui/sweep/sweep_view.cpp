@@ -212,7 +212,7 @@ QString stage_text(const ShownRun& run) {
   case RunStage::starting:
     return view_tr("starting");
   case RunStage::running:
-    return view_tr("running");
+    return run.paused ? view_tr("paused") : view_tr("running");
   case RunStage::finished:
     return with_errors(view_tr("finished"), run);
   case RunStage::ended:

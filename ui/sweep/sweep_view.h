@@ -34,6 +34,7 @@ struct ShownRun {
   sweep::RunPrediction prediction;  ///< of one that has not ended; empty until it is predicted
   std::optional<double> seconds;    ///< how long it is expected to take, if that is known
   std::optional<double> progress;   ///< 0..1, of one that trains
+  bool paused = false;              ///< of the one that trains, as far as this window knows
 
   /// Whether it is predicted that its batch does not fit, or that it cannot run.
   bool in_doubt() const { return !prediction.fits || !prediction.problem.empty(); }

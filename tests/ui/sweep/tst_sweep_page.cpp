@@ -178,6 +178,7 @@ void TestSweepPage::a_paused_sweep_continues() {
   here.action("pause").trigger();
   QTRY_COMPARE_WITH_TIMEOUT(here.status(), QString("paused"), patience_ms);
   QCOMPARE(here.action("pause").text(), QString("Continue"));
+  QCOMPARE(here.column("Status").first(), QString("paused"));
   here.action("pause").trigger();
   QTRY_COMPARE_WITH_TIMEOUT(here.status(), QString("running"), patience_ms);
   QCOMPARE(here.action("pause").text(), QString("Pause"));
