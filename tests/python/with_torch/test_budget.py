@@ -146,6 +146,7 @@ class Found(WithCli):
     def test_garbage_of_earlier_steps_is_not_in_the_way(self):
         self.check_program("plain_losses.py", "second_order")  # its graphs refer to themselves
 
+    @in_soak
     def test_a_size_that_was_found_for_steps_of_several_batches_holds(self):
         self.check_program("plain_loaders.py", "accumulated_by_the_loader")
 

@@ -5,6 +5,7 @@ from itertools import chain
 
 from test_ranks import WithRanks
 from test_ranks_trainer import TAKES, grows
+from torch_programs import in_soak
 
 
 class Demo(WithRanks):
@@ -13,6 +14,7 @@ class Demo(WithRanks):
     def launcher(self, ranks):
         return []  # the first process starts the second one
 
+    @in_soak
     def test_every_example_is_taken_once_an_epoch_at_the_documents_sizes(self):
         server = self.server(answer=grows, welcome={"hold": 1})
         both = [line for line, in self.lines(self.start("demo", server=server))]

@@ -4,6 +4,7 @@ import unittest
 from itertools import chain
 
 from test_ranks import WithRanks
+from torch_programs import in_soak
 
 
 def grows(record):
@@ -24,6 +25,7 @@ TAKES = {
 class Demos(WithRanks):
     program = "ranks_trainer.py"
 
+    @in_soak
     def test_takes_coverage_and_epochs_are_the_documents(self):
         for (ranks, drop_last), epochs in TAKES.items():
             with self.subTest(ranks=ranks, drop_last=drop_last):

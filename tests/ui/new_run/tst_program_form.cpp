@@ -7,6 +7,7 @@
 #include <QSignalSpy>
 #include <QUndoStack>
 
+#include "core/base/shell_words.h"
 #include "core/program/process/client.h"
 #include "core/store/run_reader.h"
 #include "ui/memory/fit_card.h"
@@ -77,9 +78,12 @@ private Q_SLOTS:
   void its_sizes_on_a_card_are_computed() {
     BATCHSCOPE_NEEDS_PYTHON();
     ProgramHere here;
-    const QString program =
-        QStringLiteral(BATCHSCOPE_SOURCE_DIR "/tests/gpu/training.py loop small_gpt {batch} 1000000 ");
-    here.set("command", test_python() + ' ' + program + "cuda:0");
+    const auto command_on = [](const char* device) {
+      return QString::fromStdString(
+          shell_line({test_python().toStdString(), BATCHSCOPE_SOURCE_DIR "/tests/gpu/training.py", "loop", "small_gpt",
+                      "{batch}", "1000000", device}));
+    };
+    here.set("command", command_on("cuda:0"));
     here.set("max_batch", "32"); // fewer sizes are tried
     auto* card = here.page.findChild<FitCard*>();
     auto* cards = card->findChild<QComboBox*>("fit-card");
@@ -107,7 +111,7 @@ private Q_SLOTS:
     QVERIFY2(said().contains("activations"), qPrintable(said()));
     QVERIFY(!here.bench->job_queue().jobs().back()->stores());
 
-    here.set("command", test_python() + ' ' + program + "cpu");
+    here.set("command", command_on("cpu"));
     start->click();
     QTRY_VERIFY_WITH_TIMEOUT(here.bench->job_queue().idle(), 300'000);
     QVERIFY2(said().contains("the program trains on \"cpu\""), qPrintable(said()));
