@@ -58,10 +58,7 @@ public:
   void refused(std::int64_t id, const std::string& reason) override { display_.refused(id, reason); }
   void probe(const search::Probe& probe, std::uint64_t budget_bytes) override { display_.probe(probe, budget_bytes); }
   void timing(const search::Timing& timing) override { display_.timing(timing); }
-  void started(std::int64_t id, const run::RunSpec& spec, const run::RunStart& start,
-               const std::shared_ptr<run::RunControl>& control) override {
-    display_.started(id, spec, start, control);
-  }
+  void started(const job::StartedRun& run) override { display_.started(run); }
   void record(const telemetry::StepRecord& record) override { display_.record(record); }
   void event(telemetry::Event event) override { display_.event(std::move(event)); }
   void not_stored(const std::string& why) override { display_.not_stored(why); }

@@ -103,8 +103,8 @@ void Display::timing(const search::Timing& timing) {
                   format_duration(timing.seconds), format_count(std::llround(timing.examples_per_second))));
 }
 
-void Display::started(std::int64_t id, const run::RunSpec& spec, const run::RunStart& start,
-                      const std::shared_ptr<run::RunControl>& /*control*/) {
+void Display::started(const job::StartedRun& run) {
+  const auto& [id, spec, start, began, control] = run;
   if (spec.program) {
     const std::string command = command_shown(spec, start, id, "{out}"); // a folder that has no name yet
     say(fmt::format("run {}: {}", id, shortened(command)));

@@ -33,8 +33,7 @@ public:
   void refused(std::int64_t id, const std::string& reason) override;
   void probe(const search::Probe& probe, std::uint64_t budget_bytes) override;
   void timing(const search::Timing& timing) override;
-  void started(std::int64_t id, const run::RunSpec& spec, const run::RunStart& start,
-               const std::shared_ptr<run::RunControl>& control) override;
+  void started(const job::StartedRun& run) override;
   /// In place of started(), for a stored run of which only the name is known.
   void watching(std::int64_t id, const std::string& name);
   void record(const telemetry::StepRecord& record) override;

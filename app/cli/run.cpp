@@ -52,11 +52,10 @@ public:
   NotedDisplay(const Context& context, store::RunStore& store, std::optional<std::string> note)
       : Display(context), store_(store), note_(std::move(note)) {}
 
-  void started(std::int64_t id, const run::RunSpec& spec, const run::RunStart& start,
-               const std::shared_ptr<run::RunControl>& control) override {
+  void started(const job::StartedRun& run) override {
     if (note_)
-      store_.set_note(id, *note_);
-    Display::started(id, spec, start, control);
+      store_.set_note(run.id, *note_);
+    Display::started(run);
   }
 
 private:

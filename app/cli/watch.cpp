@@ -27,7 +27,7 @@ bool show_until_end(const store::RunReader& reader, store::RunFollower& follower
                     const Context& context, const run::JobControl& interrupt) {
   Display display(context);
   if (const auto spec = run::stored_spec(reader.spec_json(id)))
-    display.started(id, *spec, run::stored_start(reader.start_json(id)), nullptr);
+    display.started({.id = id, .spec = *spec, .start = run::stored_start(reader.start_json(id))});
   else
     display.watching(id, reader.run(id).name);
   while (!interrupt.stopping()) {

@@ -8,6 +8,7 @@
 #include "core/base/file_output.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/base/utc.h"
 #include "core/checkpoint/folder.h"
 #include "core/job/adopt.h"
 #include "core/job/apply_command.h"
@@ -115,11 +116,22 @@ void report_history(const std::filesystem::path& database, std::int64_t run, Wat
   store::RunFollower::Update update;
   do {
     update = follower.poll(at_once);
-    for (const telemetry::StepRecord& record : update.records)
+    // An event follows the record of its step.
+    auto event = update.events.begin();
+    for (const telemetry::StepRecord& record : update.records) {
+      for (; event != update.events.end() && event->step < record.step; ++event)
+        watch.event(std::move(*event));
       watch.record(record);
-    for (telemetry::Event& event : update.events)
-      watch.event(std::move(event));
+    }
+    for (; event != update.events.end(); ++event)
+      watch.event(std::move(*event));
   } while (update.more);
+}
+
+std::string began(const RunOptions& options) {
+  if (options.resumed)
+    return options.resumed->row.started;
+  return options.adopted ? options.adopted->row.started : utc_now();
 }
 
 } // namespace
@@ -250,7 +262,7 @@ JobResult run_and_store(run::Source& source, const run::RunSpec& spec,
   std::unique_ptr<store::RunWriter> writer;
   retry_transient(watch, *control, [&] { writer = store.begin(run); });
   job.id = writer->id();
-  watch.started(job.id, spec, job.start, own);
+  watch.started({.id = job.id, .spec = spec, .start = job.start, .began = began(options), .control = own});
   if (options.resumed)
     remove_later_checkpoints(*options.resumed);
   if (goes_on && watch.wants_history())

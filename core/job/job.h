@@ -15,6 +15,15 @@
 
 namespace batchscope::job {
 
+/// A run that is about to make its first step.
+struct StartedRun {
+  std::int64_t id = 0; ///< in the database
+  run::RunSpec spec;
+  run::RunStart start;
+  std::string began;                        ///< UTC, ISO 8601; of a run that goes on, when it first started
+  std::shared_ptr<run::RunControl> control; ///< controls this run only
+};
+
 /// Receives the progress of a job. All calls but not_stored() and files_replaced() come on the job's thread. All must
 /// return at once.
 class Watch : public telemetry::Sink {
@@ -28,9 +37,7 @@ public:
   virtual bool wants_prediction() const { return false; }
   /// Whether record() and event() are to report what a resumed run has stored before it goes on.
   virtual bool wants_history() const { return false; }
-  /// A run is about to make its first step. `id` is its number in the database; `control` controls this run only.
-  virtual void started(std::int64_t /*id*/, const run::RunSpec& /*spec*/, const run::RunStart& /*start*/,
-                       const std::shared_ptr<run::RunControl>& /*control*/) {}
+  virtual void started(const StartedRun& /*run*/) {}
   /// The run has learnt more of itself: a program that has connected.
   virtual void start_changed(std::int64_t /*id*/, const run::RunStart& /*start*/) {}
   void record(const telemetry::StepRecord& /*record*/) override {}

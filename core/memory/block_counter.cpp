@@ -11,9 +11,11 @@ std::size_t rounded_up(std::size_t bytes) {
 
 void BlockCounter::add(Block& block, std::size_t requested) {
   in_use_ += block.capacity;
-  peak_ = std::max(peak_, in_use_);
   block.use = use_of(phase_);
+  block.number = ++blocks_;
   in_use_by_[static_cast<int>(block.use)] += block.capacity;
+  if (in_use_ > peak_)
+    reset_peak();
   block.trace_serial = 0;
   if (!tracing_)
     return;
@@ -32,9 +34,19 @@ void BlockCounter::remove(const Block& block) {
   trace_.events.push_back({known ? block.trace_number : telemetry::block_from_before, false, phase_, block.capacity});
 }
 
+void BlockCounter::reset_peak() {
+  peak_ = in_use_;
+  peak_by_ = in_use_by_;
+  blocks_at_peak_ = blocks_;
+}
+
 void BlockCounter::retag(Block& block, telemetry::Use use) {
   in_use_by_[static_cast<int>(block.use)] -= block.capacity;
   in_use_by_[static_cast<int>(use)] += block.capacity;
+  if (block.number <= blocks_at_peak_) {
+    peak_by_[static_cast<int>(block.use)] -= block.capacity;
+    peak_by_[static_cast<int>(use)] += block.capacity;
+  }
   block.use = use;
 }
 

@@ -50,7 +50,12 @@ void BudgetAllocator::set_limit(std::uint64_t bytes) {
 
 Readings BudgetAllocator::readings() const {
   std::lock_guard lock(mutex_);
-  return {live_.in_use(), live_.in_use() + kept_, live_.peak(), limit_, refused_, std::nullopt};
+  return {.in_use = live_.in_use(),
+          .reserved = live_.in_use() + kept_,
+          .peak = live_.peak(),
+          .limit = limit_,
+          .refused = refused_,
+          .peak_by = live_.peak_by()};
 }
 
 void BudgetAllocator::reset_peak() {

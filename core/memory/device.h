@@ -19,6 +19,8 @@ struct Readings {
   std::uint64_t refused = 0;                ///< requests refused so far
   std::optional<std::uint64_t> device_wide; ///< use by all processes as the driver reports it; nothing on `cpu`
   std::uint64_t peak_reserved = 0;          ///< of a GPU: highest reserved since reset_peak()
+  /// What `peak` was used for, indexed by telemetry::Use; known on `cpu` only.
+  std::optional<std::array<std::uint64_t, telemetry::use_count>> peak_by{};
 };
 
 /// The state of a device when it refused a request, in bytes.

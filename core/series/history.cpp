@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/utc.h"
+
 namespace batchscope::series {
 
 namespace {
@@ -32,8 +34,10 @@ History::History() : steps_(std::make_shared<Frame>()), device_bytes_(place_in_r
 }
 
 void History::append(const telemetry::StepRecord& record) {
+  if (std::isfinite(record.seconds))
+    last_seconds_ = record.seconds;
   const Place where = {static_cast<double>(record.step), static_cast<double>(record.examples_seen), record.epoch,
-                       record.seconds};
+                       record.seconds, last_seconds_ + clock_ahead_};
   telemetry::row(record, row_);
   steps_->append(where);
   for (std::size_t i = 0; i < row_.size(); ++i)
@@ -43,16 +47,30 @@ void History::append(const telemetry::StepRecord& record) {
   ++revision_;
 }
 
+/// The clock goes on while a run is paused, or over for a while; its seconds do not.
+void History::set_clock(const telemetry::Event& event) {
+  const std::string* at = nullptr;
+  if (const auto* change = std::get_if<telemetry::StatusChange>(&event.body))
+    at = &change->at;
+  else if (const auto* resumed = std::get_if<telemetry::Resumed>(&event.body))
+    at = &resumed->at;
+  if (at != nullptr && !at->empty())
+    clock_ahead_ = std::max(clock_ahead_, unix_seconds(*at) - event.seconds);
+}
+
 void History::append(const telemetry::Event& event) {
+  set_clock(event);
+  const double seconds = std::max(event.seconds, position(event.step, Axis::seconds).value_or(0));
   if (!event.values.empty()) {
     const Place where = {static_cast<double>(event.step), position(event.step, Axis::examples).value_or(0),
-                         position(event.step, Axis::epoch).value_or(0),
-                         std::max(event.seconds, position(event.step, Axis::seconds).value_or(0))};
+                         position(event.step, Axis::epoch).value_or(0), seconds, seconds + clock_ahead_};
     for (const auto& [name, value] : event.values)
       append_other(name, value, where);
   }
-  if (telemetry::has_happened(event))
+  if (telemetry::has_happened(event)) {
     events_.push_back(event);
+    event_clocks_.push_back(seconds + clock_ahead_);
+  }
   ++revision_;
 }
 

@@ -14,8 +14,18 @@
 namespace batchscope::series {
 
 /// The quantity on a plot's x axis.
-enum class Axis { step, examples, epoch, seconds };
-inline constexpr int axis_count = 4;
+enum class Axis {
+  step,
+  examples,
+  epoch,
+  seconds, ///< since the run's start, without pauses
+  clock    ///< seconds since 1970: pauses, and the time until a run was resumed, are in it
+};
+inline constexpr int axis_count = 5;
+
+inline bool is_time(Axis axis) {
+  return axis == Axis::seconds || axis == Axis::clock;
+}
 
 /// A position on every axis, in the order of Axis.
 using Place = std::array<double, axis_count>;
@@ -48,6 +58,10 @@ public:
   History(const History&) = delete;
   History& operator=(const History&) = delete;
 
+  /// When the run started, in seconds since 1970, for Axis::clock. Call it before anything is appended.
+  void set_began(double unix_seconds) { began_ = clock_ahead_ = unix_seconds; }
+  double began() const { return began_; } ///< 0: not known
+
   void append(const telemetry::StepRecord& record);
   /// The event's values become points of series; a ValuesOnly holds nothing else. Append it after the records
   /// up to its step, which give its position on the other axes; on Axis::seconds it is never before its step.
@@ -68,6 +82,8 @@ public:
   /// Position of a step on an axis: exact at recorded steps, else that of the nearest earlier one; nothing before the
   /// first record. On Axis::step it is the step itself.
   std::optional<double> position(std::int64_t step, Axis axis) const;
+  /// Position on Axis::clock of events()[event]: after a pause that ended at its step, unlike that step.
+  double clock(std::size_t event) const { return event_clocks_[event]; }
   /// The last recorded step at or before a position on an axis; nothing before the first record.
   std::optional<std::int64_t> step_at(double position, Axis axis) const;
 
@@ -79,13 +95,18 @@ private:
 
   bool carries(const Series& series) const;
   void append_other(const std::string& name, double value, const Place& where);
+  void set_clock(const telemetry::Event& event);
 
   std::shared_ptr<Frame> steps_;
   std::vector<Series> of_steps_; ///< in the order of telemetry::step_series()
   std::map<std::string, Other> others_;
   std::vector<telemetry::Event> events_;
-  std::vector<double> row_;      ///< of the last record
-  std::size_t device_bytes_ = 0; ///< its index in the row
+  std::vector<double> event_clocks_; ///< by event
+  std::vector<double> row_;          ///< of the last record
+  std::size_t device_bytes_ = 0;     ///< its index in the row
+  double began_ = 0;
+  double last_seconds_ = 0; ///< that were known
+  double clock_ahead_ = 0;  ///< Axis::clock is Axis::seconds and this
   std::uint64_t revision_ = 0;
 };
 

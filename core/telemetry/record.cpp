@@ -8,6 +8,7 @@
 
 #include "core/telemetry/run_clock.h"
 #include "core/telemetry/series_info.h"
+#include "core/telemetry/trace.h"
 
 namespace batchscope::telemetry {
 
@@ -51,6 +52,9 @@ template <auto Member> constexpr Column diverging(const char* name, const char* 
 }
 
 constexpr bool not_in_csv = false;
+
+constexpr std::array<const char*, use_count> uses_in_words = {"parameters",  "gradients", "the optimizer's state",
+                                                              "activations", "workspace", "the batch's examples"};
 
 // A new series is a member of StepRecord and a row here. No database depends on this order, but the columns of a CSV
 // have it.
@@ -105,6 +109,11 @@ const std::vector<SeriesInfo>& known_series() {
              {waited_seconds, "seconds that training threads were ready and did not run since the last value"},
          })
       known.push_back({name, help, not_in_csv});
+    for (int use = 0; use < use_count; ++use)
+      known.push_back({peak_series(static_cast<Use>(use)),
+                       std::string("bytes of ") + uses_in_words[use] +
+                           " at the peak of a step (device cpu), at steps where these have changed",
+                       not_in_csv});
     return known;
   }();
   return all;

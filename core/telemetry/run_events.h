@@ -26,6 +26,7 @@ struct StatusChange {
   enum class Status { running, paused, queued, finished, stopped, failed, interrupted };
   Status status = Status::running; ///< running: goes on after a pause
   std::string text{};              ///< of a program's own; empty: nothing more is said
+  std::string at{};                ///< UTC, ISO 8601; empty: not known
   bool operator==(const StatusChange&) const = default;
 };
 

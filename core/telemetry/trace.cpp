@@ -20,6 +20,17 @@ const char* to_string(Use use) {
   return "unknown";
 }
 
+std::string peak_series(Use use) {
+  return std::string("peak_") + to_string(use) + "_bytes";
+}
+
+bool is_peak_series(const std::string& name) {
+  for (int use = 0; use < use_count; ++use)
+    if (name == peak_series(static_cast<Use>(use)))
+      return true;
+  return false;
+}
+
 const char* to_string(Phase phase) {
   switch (phase) {
   case Phase::setup:

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace batchscope::telemetry {
@@ -11,6 +12,12 @@ enum class Use : std::uint8_t { parameters, gradients, optimizer, activations, w
 inline constexpr int use_count = 6;
 /// Lower-case name, as in JSON.
 const char* to_string(Use use);
+
+/// Series of the bytes that this use has at the peak of a step: `peak_activations_bytes`. It has a value where a use is
+/// not as large as in the step before.
+std::string peak_series(Use use);
+/// Whether a series is one of those.
+bool is_peak_series(const std::string& name);
 
 /// Phase of a step; recorded with each allocation.
 enum class Phase : std::uint8_t { setup, optimizer_state, batch, forward, backward, update, evaluation };

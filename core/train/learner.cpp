@@ -350,6 +350,7 @@ Attempt Learner::gave_up(const std::exception& error, std::uint64_t refused_befo
   result.info = device_.take_last_oom().value_or(memory::OutOfMemoryInfo{});
   if (!result.info.by_use_known)
     return result;
+  tag_gradients(); // what the peak was used for is corrected by it, too
   std::uint64_t gradients = 0;
   for (const at::Tensor& parameter : model_->parameters()) {
     if (parameter.grad().defined())

@@ -12,6 +12,7 @@ LoopState Loop::state() const {
           .before = before_,
           .changed_budget = budget != budget_at_start_ && !free_memory_ ? std::optional(budget) : std::nullopt,
           .largest_micro = largest_micro_,
+          .peak_by = peak_by_,
           .evaluated_at = evaluated_at_,
           .evaluated_examples = evaluated_examples_,
           .best_score = checkpoints_ ? checkpoints_->best_score() : std::nullopt,
@@ -31,6 +32,7 @@ void Loop::restore(const LoopState& state) {
     free_memory_.reset();
   }
   largest_micro_ = state.largest_micro;
+  peak_by_ = state.peak_by;
   evaluated_at_ = state.evaluated_at;
   evaluated_examples_ = state.evaluated_examples;
   if (checkpoints_)

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/utc.h"
 #include "core/run/apply_edit.h"
 #include "core/schedule/planned_record.h"
 #include "core/telemetry/message.h"
@@ -57,6 +58,7 @@ void Loop::report(const schedule::PlannedStep& step, const StepOutcome& outcome,
   record.peak_bytes = static_cast<std::int64_t>(readings.peak);
   record.device_bytes = readings.device_wide ? static_cast<std::int64_t>(*readings.device_wide) : -1;
   add_streams(record, step.takes, computed);
+  add_peak_by_use(record, readings);
   processors_.add_to(record);
   largest_micro_ = std::max(largest_micro_, outcome.largest_micro);
   progress_.take(record);
@@ -67,6 +69,16 @@ void Loop::report(const schedule::PlannedStep& step, const StepOutcome& outcome,
     record.more.emplace_back(telemetry::tokens_per_second, rate * so_far / static_cast<double>(record.examples_seen));
   }
   sink_.record(record);
+}
+
+/// Most steps use as much as the one before: only changes are reported.
+void Loop::add_peak_by_use(telemetry::StepRecord& record, const memory::Readings& readings) {
+  if (!readings.peak_by || readings.peak_by == peak_by_)
+    return;
+  peak_by_ = *readings.peak_by;
+  for (std::size_t use = 0; use < peak_by_.size(); ++use)
+    record.more.emplace_back(telemetry::peak_series(static_cast<telemetry::Use>(use)),
+                             static_cast<double>(peak_by_[use]));
 }
 
 /// A stream without examples in the step has no loss in it.
@@ -194,7 +206,7 @@ void Loop::report_paused(bool paused) {
   if (paused == said_paused_)
     return;
   said_paused_ = paused;
-  send(telemetry::StatusChange{.status = paused ? Status::paused : Status::running});
+  send(telemetry::StatusChange{.status = paused ? Status::paused : Status::running, .at = utc_now()});
 }
 
 void Loop::report_validation(const Validation& validation, double seconds) {

@@ -33,6 +33,7 @@ template <typename Io> void fields(Io& io, typename Io::template Of<LoopState>& 
   io("before", state.before);
   io("changed_budget", state.changed_budget);
   io("largest_micro", state.largest_micro);
+  io("peak_by_use", state.peak_by);
   io("evaluated_at", state.evaluated_at);
   io("evaluated_examples", state.evaluated_examples);
   io("best_score", state.best_score);

@@ -99,6 +99,8 @@ void add_series(const std::vector<ReadRun>& runs, std::vector<CompareField>& fie
   std::map<std::string, Values> all;
   for (std::size_t i = 0; i < runs.size(); ++i)
     for (const store::SeriesSummary& series : runs[i].series) {
+      if (telemetry::is_peak_series(series.name)) // parts of peak_bytes, stored where they change
+        continue;
       Values& values = all[series.name];
       for (auto* each : {&values.last, &values.min, &values.max})
         each->resize(runs.size(), none);

@@ -136,7 +136,8 @@ void CurvesCard::make_plots() {
                      .title = tr("%1 over %2").arg(series_title(name), axis_->currentText()),
                      .unit = field ? field->unit() : QString(),
                      .from_zero = false});
-  plots_->set_integer_x(axis() == series::Axis::step || axis() == series::Axis::examples);
+  plots_->set_x_values(axis() == series::Axis::step || axis() == series::Axis::examples ? XValues::whole
+                                                                                        : XValues::real);
   plots_->set_x_label(axis_->currentText());
   plots_->show_crosshair_values();
   plots_->setMinimumHeight(Theme::lines(5));

@@ -117,7 +117,7 @@ SearchPlots::SearchPlots(const Theme& theme, QWidget* parent)
                                    .height = 1,
                                    .lowest_top = {}});
   plots_->set_x_label(tr("batch size"));
-  plots_->set_integer_x(true);
+  plots_->set_x_values(XValues::whole);
   plots_->show_crosshair_values();
   measured_curve_ = plots_->add_curve(memory_, measured_, {.series = 0, .role = {}, .faint = true});
   predicted_curve_ = plots_->add_curve(memory_, predicted_, {.series = 0, .role = {}, .dashed = true});

@@ -16,6 +16,7 @@
 
 #include "core/compare/answer.h"
 #include "core/data/data_pool.h"
+#include "core/job/job.h"
 #include "core/predict/peak_curve.h"
 #include "core/program/trial/card_savings.h"
 #include "core/program/trial/tryout.h"
@@ -44,12 +45,8 @@ public:
   enum class State { waiting, working, done, failed, cancelled };
 
   /// A run of this job and its reports, for display.
-  struct LiveRun {
-    std::int64_t id = 0; ///< in the database
-    run::RunSpec spec;
-    run::RunStart start;
+  struct LiveRun : job::StartedRun {
     std::shared_ptr<telemetry::RecordQueue> queue; ///< filled while anyone holds it
-    std::shared_ptr<run::RunControl> control;      ///< controls this run only
   };
 
   /// The sizes of a program on a card, and what changes of it would save, as far as that is known.

@@ -145,20 +145,19 @@ void JobWatch::limit(std::uint64_t budget_bytes) {
   post([budget_bytes](Job& job) { job.budget_ = budget_bytes; });
 }
 
-void JobWatch::started(std::int64_t id, const run::RunSpec& spec, const run::RunStart& start,
-                       const std::shared_ptr<run::RunControl>& control) {
+void JobWatch::started(const job::StartedRun& run) {
   auto queue = std::make_shared<telemetry::RecordQueue>(no_limit);
   queue_ = queue;
   step_ = 0;
-  expected_steps_ = start.expected_steps.value_or(0);
-  const QString running = start.batch > 0 ? Job::tr("run %1, batch size %2").arg(id).arg(count(start.batch))
-                                          : Job::tr("run %1, the program is starting").arg(id);
-  say(start.batch_reason.empty() ? running
-                                 : QStringLiteral("%1: %2").arg(running, QString::fromStdString(start.batch_reason)));
+  expected_steps_ = run.start.expected_steps.value_or(0);
+  const QString running = run.start.batch > 0 ? Job::tr("run %1, batch size %2").arg(run.id).arg(count(run.start.batch))
+                                              : Job::tr("run %1, the program is starting").arg(run.id);
+  const QString reason = QString::fromStdString(run.start.batch_reason);
+  say(reason.isEmpty() ? running : QStringLiteral("%1: %2").arg(running, reason));
   // The message holds the run and its queue until a receiver has taken them.
-  post([run = Job::LiveRun{id, spec, start, std::move(queue), control}](Job& job) {
-    job.runs_.insert(run.id);
-    Q_EMIT job.run_started(run);
+  post([live = Job::LiveRun{run, std::move(queue)}](Job& job) {
+    job.runs_.insert(live.id);
+    Q_EMIT job.run_started(live);
   });
 }
 

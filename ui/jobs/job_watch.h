@@ -24,8 +24,7 @@ public:
   void probe(const search::Probe& probe, std::uint64_t budget_bytes) override;
   void timing(const search::Timing& timing) override;
   void search_stored(std::int64_t id) override;
-  void started(std::int64_t id, const run::RunSpec& spec, const run::RunStart& start,
-               const std::shared_ptr<run::RunControl>& control) override;
+  void started(const job::StartedRun& run) override;
   void start_changed(std::int64_t id, const run::RunStart& start) override;
   void record(const telemetry::StepRecord& record) override;
   void event(telemetry::Event event) override;

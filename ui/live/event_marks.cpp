@@ -36,7 +36,7 @@ void EventMarks::update(const OpenRun& run) {
     return;
   Signs signs;
   for (; taken_ < count; ++taken_) {
-    const auto where = place(run, run.events()[taken_], axis_);
+    const auto where = place(run, taken_, axis_);
     if (!where)
       break; // the record of its step comes soon
     add(run, taken_, *where, signs);
@@ -45,12 +45,16 @@ void EventMarks::update(const OpenRun& run) {
   plots_.add_arrows(signs.arrows);
 }
 
-std::optional<double> EventMarks::place(const OpenRun& run, const telemetry::Event& event, series::Axis axis) {
+std::optional<double> EventMarks::place(const OpenRun& run, int number, series::Axis axis) {
+  const telemetry::Event& event = run.events()[number];
   if (event.step > run.steps() && run.running())
     return std::nullopt;
+  const series::History& history = *run.history();
   if (axis == series::Axis::seconds)
     return event.seconds;
-  return run.history()->position(event.step, axis).value_or(0); // before the first step: at the beginning
+  if (axis == series::Axis::clock)
+    return history.clock(static_cast<std::size_t>(number));
+  return history.position(event.step, axis).value_or(0); // before the first step: at the beginning
 }
 
 void EventMarks::add(const OpenRun& run, int number, double place, Signs& signs) const {

@@ -16,7 +16,7 @@ public:
   /// Adds the events that are new; the cost does not depend on the older ones.
   void update(const OpenRun& run);
   /// x of an event; nothing if its step is still being made.
-  static std::optional<double> place(const OpenRun& run, const telemetry::Event& event, series::Axis axis);
+  static std::optional<double> place(const OpenRun& run, int number, series::Axis axis);
 
 private:
   struct Signs {

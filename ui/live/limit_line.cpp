@@ -45,7 +45,8 @@ void LimitLine::update(const OpenRun* run, std::optional<double> predicted, std:
   if (const auto now = drawn ? run->history()->position(run->steps(), axis) : std::nullopt;
       now && run->running() && run->not_steerable().isEmpty()) {
     constexpr double of_the_past = 0.1; // where no end is known
-    ahead = end && *end > *now ? std::pair(*now, *end) : std::pair(*now * (1 - of_the_past), *now);
+    const double first = axis == series::Axis::clock ? run->history()->began() : 0;
+    ahead = end && *end > *now ? std::pair(*now, *end) : std::pair(*now - (*now - first) * of_the_past, *now);
   }
   const std::int64_t id = run != nullptr ? run->id() : 0;
   const std::size_t events = run != nullptr ? run->events().size() : 0;

@@ -9,7 +9,9 @@
 #include "core/telemetry/series_info.h"
 #include "ui/live/run_names.h"
 #include "ui/opened_runs/run_looks.h"
+#include "ui/plot/held_curve.h"
 #include "ui/plot/units.h"
+#include "ui/texts/memory_uses.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -39,6 +41,7 @@ QString panel_value(int panel, double value) {
     return format_number(value);
   switch (panel) {
   case memory_panel:
+  case parts_panel:
     return format_bytes(value / to_megabytes);
   case batch_panel:
     return format_count(std::llround(value));
@@ -54,6 +57,7 @@ QString panel_number(int panel, double value) {
     return format_number(value);
   switch (panel) {
   case memory_panel:
+  case parts_panel:
     return format_megabytes(value / to_megabytes);
   case batch_panel:
     if (value == std::round(value))
@@ -70,6 +74,7 @@ QColor curve_color(const Theme& theme, const CurveStyle& style) {
 
 void LiveCurves::add_panels(LinkedPlots& plots) {
   plots.add_panel({.key = "memory", .title = CurveTexts::tr("Memory"), .unit = "MB", .height = 1.2});
+  plots.add_panel({.key = "memory_parts", .title = CurveTexts::tr("Memory at the peak, by use"), .unit = "MB"});
   plots.add_panel({.key = "loss", .title = CurveTexts::tr("Loss"), .height = 1.0});
   plots.add_panel(
       {.key = "batch", .title = CurveTexts::tr("Batch size"), .unit = CurveTexts::tr("examples"), .height = 1.0});
@@ -79,6 +84,7 @@ void LiveCurves::add_panels(LinkedPlots& plots) {
                    .height = 0.7,
                    .lowest_top = 100.0});
   plots.add_panel({.key = "others", .title = CurveTexts::tr("Other series"), .from_zero = false, .height = 0.8});
+  plots.set_panel_visible(parts_panel, false);
   plots.set_panel_visible(others_panel, false);
 }
 
@@ -90,6 +96,7 @@ void LiveCurves::show(const QList<OpenRun*>& runs, series::Axis axis) {
   alone_.reset();
   others_.clear();
   has_streams_ = false;
+  has_parts_ = false;
   awaited_.clear();
   needed_ = {memory_panel, loss_panel, batch_panel, coverage_panel};
   plots_.set_shared_legend(runs.size() > 1);
@@ -208,7 +215,8 @@ QList<OfferedPlot> LiveCurves::offered(const QList<OpenRun*>& runs) const {
   QList<OfferedPlot> plots;
   const PlotChoices usual = usual_plots();
   for (const PlotChoice& choice : usual)
-    if (const int panel = panel_of(choice.key); panel != others_panel || needed_.contains(panel))
+    if (const int panel = panel_of(choice.key);
+        panel == parts_panel ? has_parts_ : panel != others_panel || needed_.contains(panel))
       plots += {choice.key, plots_.panel_spec(panel).title};
   std::set<std::string> series;
   // Those that the usual plots show, and those by which the others are placed.
@@ -222,6 +230,7 @@ QList<OfferedPlot> LiveCurves::offered(const QList<OpenRun*>& runs) const {
       if (!placed.contains(name) && !telemetry::stream_series_from(name) && has_values(*run->history(), name))
         series.insert(name);
   }
+  std::erase_if(series, telemetry::is_peak_series); // which have a plot in common
   for (const std::string& name : series)
     plots += {series_prefix + QString::fromStdString(name), series_look(name).heading()};
   return plots;
@@ -242,6 +251,7 @@ void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
   need(batch_panel, told("batch") || told("effective_batch") || told("micro_batch"));
   need(coverage_panel, told("train_coverage"));
   show_memory(run, axis);
+  show_memory_parts(run, axis);
   add(loss_panel, CurveTexts::tr("loss"), series_of(run, "loss", axis),
       {.name = CurveTexts::tr("training"), .series = 1, .faint = true});
   add(loss_panel, CurveTexts::tr("loss, smoothed"), smoothed(run, axis),
@@ -316,6 +326,24 @@ void LiveCurves::show_memory(const OpenRun& run, series::Axis axis) {
               .help = whole_process ? CurveTexts::tr("Peak RAM of the process during the step, since training started; "
                                                      "the budget does not include library code and library caches")
                                     : CurveTexts::tr("Highest memory in use during the step")});
+}
+
+/// What the peaks are used for, if that is known and chosen.
+void LiveCurves::show_memory_parts(const OpenRun& run, series::Axis axis) {
+  has_parts_ = alone_->find(telemetry::peak_series(telemetry::Use::parameters)) != nullptr;
+  const bool chosen = std::any_of(choices_.begin(), choices_.end(), [this](const PlotChoice& choice) {
+    return choice.shown && panel_of(choice.key) == parts_panel;
+  });
+  if (!has_parts_ || !chosen)
+    return;
+  need(parts_panel);
+  const QList<MemoryUse> uses = memory_uses({});
+  for (qsizetype use = 0; use < uses.size(); ++use) {
+    const std::string series = telemetry::peak_series(static_cast<telemetry::Use>(use));
+    if (says_something(*alone_, series))
+      add(parts_panel, uses[use].name, std::make_shared<HeldCurve>(run.history(), series, axis, to_megabytes),
+          {.name = uses[use].name, .series = uses[use].series, .steps = true});
+  }
 }
 
 /// Series that no other panel shows: of other programs, or recorded without a place of their own.

@@ -15,7 +15,7 @@
 namespace batchscope::ui {
 
 /// The usual plots of the page: panel numbers of LinkedPlots. Those of single series come after them.
-enum LivePanel { memory_panel, loss_panel, batch_panel, coverage_panel, others_panel };
+enum LivePanel { memory_panel, parts_panel, loss_panel, batch_panel, coverage_panel, others_panel };
 
 inline constexpr int no_panel = -1; ///< listed in cards but not drawn
 
@@ -85,6 +85,7 @@ private:
   std::vector<std::string> silent_series() const;
   bool is_told(const char* series) const;
   void show_memory(const OpenRun& run, series::Axis axis);
+  void show_memory_parts(const OpenRun& run, series::Axis axis);
   void show_others(const OpenRun& run, series::Axis axis);
   void show_stream(const OpenRun& run, const std::string& series, int look, series::Axis axis);
 
@@ -97,6 +98,7 @@ private:
   std::vector<std::string> own_;          ///< series that have a plot of their own, as of the last show()
   std::map<std::string, int> own_panels_; ///< of series that were ever chosen
   std::set<int> needed_;                  ///< panels that have something to show
+  bool has_parts_ = false;                ///< the run shown alone tells what its peaks are used for
   bool partial_ = false;                  ///< not all usual series need be known of the run that is shown alone
   bool by_stream_ = true;
   bool has_streams_ = false;

@@ -1,5 +1,6 @@
 #include "ui/live/live_page.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <QAbstractButton>
@@ -51,10 +52,18 @@ QString axis_label(series::Axis axis) {
     return LivePage::tr("examples seen");
   case series::Axis::epoch:
     return LivePage::tr("epoch");
+  case series::Axis::clock:
+    return LivePage::tr("date and time");
   case series::Axis::seconds:
     break;
   }
   return LivePage::tr("seconds since the start, pauses excluded");
+}
+
+XValues values_of(series::Axis axis) {
+  if (axis == series::Axis::clock)
+    return XValues::clock;
+  return axis == series::Axis::step || axis == series::Axis::examples ? XValues::whole : XValues::real;
 }
 
 LinkedPlots* new_plots(const Theme& theme, QWidget* parent) {
@@ -176,12 +185,7 @@ void LivePage::connect_parts() {
     if (const OpenRun* run = workbench_.current(); run != nullptr && run->spec())
       workbench_.propose_run(*run->spec());
   });
-  connect(view_, &ViewBar::axis_changed, this, [this] {
-    const series::Axis before = axis_;
-    show_curves();
-    move_cursors(before, axis_);
-    plots_->show_all();
-  });
+  connect(view_, &ViewBar::axis_changed, this, &LivePage::change_axis);
   connect(view_, &ViewBar::smoothing_changed, this, [this] {
     curves_.set_smoothing(view_->smoothing());
     draw();
@@ -305,7 +309,8 @@ void LivePage::show_content(bool content) {
 
 void LivePage::show_curves() {
   OpenRun* current = workbench_.current();
-  const series::Axis axis = view_->axis();
+  const bool known = is_known(view_->axis());
+  const series::Axis axis = known ? view_->axis() : series::Axis::step;
   axis_ = axis;
   was_running_ = current != nullptr && current->running();
   curves_.show(workbench_.opened(), axis);
@@ -314,12 +319,27 @@ void LivePage::show_curves() {
   plan_->show(current, axis, curves_.current_look());
   marks_.show(current, axis);
   plots_->set_caption(caption());
-  plots_->set_x_label(axis_label(axis));
-  plots_->set_integer_x(axis == series::Axis::step || axis == series::Axis::examples);
+  plots_->set_x_label(known ? axis_label(axis)
+                            : tr("%1 (%2: not known)").arg(axis_label(axis), axis_label(view_->axis())));
+  plots_->set_x_values(values_of(axis));
   if (chosen_)
     plots_->choose_mark(*chosen_);
   draw();
   update_texts();
+}
+
+/// Whether any run has places on this axis: of an imported one, examples and times may not be known. On the clock, a
+/// single run without a date would be decades away from the others.
+bool LivePage::is_known(series::Axis axis) const {
+  const QList<OpenRun*>& runs = workbench_.opened();
+  const bool clock = axis == series::Axis::clock;
+  const auto has = [&](const OpenRun* run) {
+    const series::History& history = *run->history();
+    return run->steps() == 0 || (history.position(run->steps(), clock ? series::Axis::seconds : axis).value_or(0) > 0 &&
+                                 (!clock || history.began() > 0));
+  };
+  return clock ? std::all_of(runs.begin(), runs.end(), has)
+               : runs.isEmpty() || std::any_of(runs.begin(), runs.end(), has);
 }
 
 /// Names the runs of a saved picture.
@@ -334,11 +354,26 @@ QString LivePage::caption() const {
   return others == 1 ? tr("%1, and 1 other").arg(name) : tr("%1, and %2 others").arg(name).arg(others);
 }
 
+/// Shows the curves anew, and along another axis all of it.
+void LivePage::change_axis() {
+  const series::Axis before = axis_;
+  show_curves();
+  if (axis_ == before)
+    return;
+  move_cursors(before, axis_);
+  plots_->show_all();
+}
+
+/// Whether there is more to show, or to show it by, than at the last show_curves().
+bool LivePage::outdated() const {
+  return curves_.outdated() || is_known(view_->axis()) != (axis_ == view_->axis());
+}
+
 void LivePage::take_records() {
   if (!isVisible())
     return;
-  if (curves_.outdated())
-    show_curves();
+  if (outdated())
+    change_axis();
   plan_->follow();
   if (const OpenRun* run = workbench_.current())
     marks_.update(*run); // for a step that is done now
@@ -367,8 +402,8 @@ void LivePage::take_events() {
 
 void LivePage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
-  if (curves_.outdated())
-    show_curves();
+  if (outdated())
+    change_axis();
   plan_->follow();
   take_events();
   draw();
@@ -379,7 +414,7 @@ void LivePage::update_texts() {
   if (!isVisible())
     return;
   header_->update_figures();
-  limit_.update(workbench_.current(), plan_->highest_peak(), plan_->end(), view_->axis());
+  limit_.update(workbench_.current(), plan_->highest_peak(), plan_->end(), axis_);
   update_readings();
 }
 
@@ -391,7 +426,7 @@ void LivePage::choose(int event) {
   chosen_ = event;
   events_->choose(event);
   plots_->choose_mark(event);
-  if (const auto place = EventMarks::place(*run, run->events()[event], axis_))
+  if (const auto place = EventMarks::place(*run, event, axis_))
     plots_->set_crosshair(*place);
   show_oom();
   update_readings();

@@ -63,6 +63,9 @@ private:
   void show_runs();                ///< other runs were opened
   void show_content(bool content); ///< false: show how to start a run
   void show_curves();              ///< rebuilds all curves: another run, another axis, a run that ended
+  bool is_known(series::Axis axis) const;
+  bool outdated() const;
+  void change_axis();
   QString caption() const;
   void take_records(); ///< new records
   void take_events();

@@ -8,6 +8,7 @@
 #include "ui/live/reading_card.h"
 #include "ui/live/run_summary.h"
 #include "ui/live/view_bar.h"
+#include "ui/plot/ticks.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -23,6 +24,8 @@ QString place_text(series::Axis axis, double x) {
     return LivePage::tr("At %1 examples").arg(format_count(std::llround(x)));
   case series::Axis::epoch:
     return LivePage::tr("At epoch %1").arg(format_number(x, 3));
+  case series::Axis::clock:
+    return LivePage::tr("On %1").arg(clock_text(x));
   case series::Axis::seconds:
     break;
   }
@@ -43,7 +46,7 @@ void LivePage::update_readings() {
   const OpenRun* run = workbench_.current();
   if (run == nullptr || !isVisible())
     return;
-  const series::Axis axis = view_->axis();
+  const series::Axis axis = axis_;
   std::vector<LiveCurve> all = curves_.curves();
   all.insert(all.end(), plan_->curves().begin(), plan_->curves().end());
   const double newest = run->history()->position(run->steps(), axis).value_or(0);
@@ -93,7 +96,7 @@ void LivePage::move_cursors(series::Axis from, series::Axis to) {
       return std::nullopt;
     const series::History& history = history_at(*x, from);
     const auto step = history.step_at(*x, from);
-    if (!step || (to == series::Axis::seconds && is_planned(history)))
+    if (!step || (series::is_time(to) && is_planned(history)))
       return std::nullopt;
     return history.position(*step, to);
   };

@@ -30,7 +30,7 @@ PlanLayer::PlanLayer(LinkedPlots& plots, QUndoStack& undo, QObject* parent)
 
 bool PlanLayer::planning() const {
   const OpenRun* run = editor_.run();
-  return axis_ != series::Axis::seconds && run != nullptr && run->running() && run->plannable();
+  return !series::is_time(axis_) && run != nullptr && run->running() && run->plannable();
 }
 
 /// Why a stretch that is let go now cannot be changed: the run may have ended since it was taken hold of.

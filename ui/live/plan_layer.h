@@ -20,7 +20,7 @@ public:
   PlanLayer(LinkedPlots& plots, QUndoStack& undo, QObject* parent = nullptr);
 
   /// Adds the curves of this run's plan (null: none) along `axis`; call it after the plots' curves were cleared.
-  /// Nothing is planned on the time axis. `series`: colour of all curves, if runs have a colour each.
+  /// Nothing is planned on an axis of time. `series`: colour of all curves, if runs have a colour each.
   void show(OpenRun* run, series::Axis axis, std::optional<int> series);
   /// Moves the start of the plan to the run's current step.
   void follow();

@@ -3,6 +3,7 @@
 #include <QJsonObject>
 
 #include <algorithm>
+#include <string_view>
 
 #include "ui/plot/units.h"
 
@@ -14,8 +15,8 @@ bool has_plot(const PlotChoices& choices, const QString& key) {
 
 PlotChoices usual_plots() {
   PlotChoices usual;
-  for (const char* key : {"memory", "loss", "batch", "train_coverage", "others"})
-    usual += PlotChoice{.key = QLatin1String(key)};
+  for (const char* key : {"memory", "memory_parts", "loss", "batch", "train_coverage", "others"})
+    usual += PlotChoice{.key = QLatin1String(key), .shown = key != std::string_view("memory_parts")};
   return usual;
 }
 

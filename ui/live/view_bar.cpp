@@ -101,10 +101,12 @@ void ViewBar::resizeEvent(QResizeEvent* event) {
 }
 
 void ViewBar::make_axis_actions() {
-  const std::pair<QString, QString> axes[series::axis_count] = {{tr("step"), tr("X axis: optimizer step")},
-                                                                {tr("examples"), tr("X axis: examples seen")},
-                                                                {tr("epoch"), tr("X axis: epoch")},
-                                                                {tr("time"), tr("X axis: time since the start")}};
+  const std::pair<QString, QString> axes[series::axis_count] = {
+      {tr("step"), tr("X axis: optimizer step")},
+      {tr("examples"), tr("X axis: examples seen")},
+      {tr("epoch"), tr("X axis: epoch")},
+      {tr("time"), tr("X axis: time since the start, pauses excluded")},
+      {tr("clock"), tr("X axis: date and time of day")}};
   for (const auto& [name, text] : axes) {
     axis_->addItem(name);
     QAction* action = axis_actions_->addAction(text);

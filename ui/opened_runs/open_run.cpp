@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/utc.h"
 #include "core/run/run_plan.h"
 #include "core/schedule/edited.h"
 #include "ui/texts/message_text.h"
@@ -36,6 +37,7 @@ bool says_something(const series::History& history, const std::string& series) {
 OpenRun::OpenRun(const Job::LiveRun& run, Job& job, QObject* parent)
     : QObject(parent), id_(run.id), name_(run.spec.name), spec_(run.spec), start_(run.start),
       history_(std::make_shared<series::History>()), status_("running"), queue_(run.queue), control_(run.control) {
+  history_->set_began(unix_seconds(run.began));
   timer_.setInterval(drain_interval_ms);
   connect(&timer_, &QTimer::timeout, this, &OpenRun::drain);
   timer_.start();
@@ -71,6 +73,7 @@ OpenRun::OpenRun(std::int64_t id, RunDatabase& run_database, QObject* parent)
     if (spec_)
       spec_->name = name_;
     start_ = stored.start;
+    history_->set_began(unix_seconds(stored.row.started));
     Q_EMIT described();
     following_ = run_database_->follow(id_, [this](RunBatch&& batch) { take_batch(std::move(batch)); });
   });

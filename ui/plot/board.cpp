@@ -282,9 +282,13 @@ void Board::lay_out() {
 
 bool Board::fit_axes() {
   const QFontMetricsF metrics(fonts_.small);
-  const double label = metrics.horizontalAdvance(number_text(std::round(view_.range().second)));
+  const bool clock = view_.values() == XValues::clock;
+  const double label =
+      metrics.horizontalAdvance(clock ? QStringLiteral("00:00:00") : number_text(std::round(view_.range().second)));
   const int most = std::max(2, static_cast<int>(plot_width() / std::max(label * 1.9, metrics.height() * 5.5)));
-  const Ticks ticks = view_.log() ? log_ticks(view_.range(), most) : linear_ticks(view_.range(), most, view_.integer());
+  const Ticks ticks = clock         ? clock_ticks(view_.range(), most, QTimeZone::systemTimeZone())
+                      : view_.log() ? log_ticks(view_.range(), most)
+                                    : linear_ticks(view_.range(), most, view_.values() == XValues::whole);
   x_ticks_->setTicks(ticks.places, ticks.labels);
   double widest = metrics.horizontalAdvance(QStringLiteral("000"));
   for (std::size_t i = 0; i < panels_.size(); ++i) {

@@ -20,6 +20,8 @@ class Texts {
 
 QString place_text(const Picture& picture, double x) {
   const QString& label = picture.scene.x_label;
+  if (picture.view.values() == XValues::clock)
+    return clock_text(x);
   return label.isEmpty() ? number_text(x) : Texts::tr("%1 %2").arg(label, number_text(x));
 }
 
@@ -80,7 +82,7 @@ QString curve_text(const Picture& picture, const Panel& panel, int number, const
   if (!nearest)
     return {};
   double x = panel.x_value(at.x());
-  if (picture.view.integer())
+  if (picture.view.values() == XValues::whole)
     x = std::round(x);
   const auto y = nearest->source->value_at(x);
   return y ? Texts::tr("%1: %2\n%3").arg(nearest->style.name, number_text(*y), place_text(picture, x)) : QString();

@@ -155,7 +155,7 @@ void Input::walk(const QKeyEvent& event) {
   const auto [from, to] = board_.view().range();
   const double now = board_.scene.crosshair.value_or(x_at(stack.center().x()));
   double x = x_at(std::clamp(board_.picture().x_pixel(now) + pixels, stack.left(), stack.right()));
-  if (board_.view().integer() && x == now)
+  if (board_.view().values() == XValues::whole && x == now)
     x = std::clamp(now + pixels, from, to);
   put_crosshair(x, true);
 }

@@ -263,7 +263,7 @@ void Input::follow_pointer(const QPointF& at) {
 double Input::x_at(double pixel) const {
   const auto [from, to] = board_.view().range();
   const double x = board_.picture().x_value(pixel);
-  return std::clamp(board_.view().integer() ? std::round(x) : x, from, to);
+  return std::clamp(board_.view().values() == XValues::whole ? std::round(x) : x, from, to);
 }
 
 } // namespace batchscope::ui

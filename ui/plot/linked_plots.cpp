@@ -225,8 +225,8 @@ void LinkedPlots::set_log_x(bool log) {
   impl_->board.navigate([log](View& view) { view.set_log(log); });
 }
 
-void LinkedPlots::set_integer_x(bool integer) {
-  impl_->board.set_integer(integer);
+void LinkedPlots::set_x_values(XValues values) {
+  impl_->board.set_x_values(values);
   impl_->board.touch_soon();
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ui/plot/curve.h"
+#include "ui/plot/range.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/keys.h"
 
@@ -160,8 +161,7 @@ public:
   void set_log_x(bool log);
   /// Shows the curves' values beside them at the crosshair, for pages that do not list them elsewhere.
   void show_crosshair_values();
-  /// Whether x ticks are integers.
-  void set_integer_x(bool integer);
+  void set_x_values(XValues values);
 
   /// Call it when sources may have grown: draws soon, as the pace allows. All other setters trigger drawing in the same
   /// way.

@@ -107,7 +107,11 @@ struct CsvTable {
 };
 
 CsvTable take_table(const Board& board) {
-  CsvTable table{board.scene.x_label.isEmpty() ? QStringLiteral("x") : board.scene.x_label, board.view().range(), {}};
+  CsvTable table{board.scene.x_label, board.view().range(), {}};
+  if (board.view().values() == XValues::clock)
+    table.x_label = QStringLiteral("seconds since 1970");
+  else if (table.x_label.isEmpty())
+    table.x_label = QStringLiteral("x");
   for (const auto& curve : board.curves()) {
     const Panel& panel = *board.panel(curve->panel);
     if (curve->style.name.isEmpty() || curve->hidden || !panel.visible)

@@ -15,4 +15,11 @@ inline void widen(std::optional<Range>& range, double value) {
     range = range ? Range(std::min(range->first, value), std::max(range->second, value)) : Range(value, value);
 }
 
+/// What the values of an x axis are.
+enum class XValues {
+  real,
+  whole, ///< ticks are integers
+  clock  ///< seconds since 1970, shown as the date and time of this place
+};
+
 } // namespace batchscope::ui

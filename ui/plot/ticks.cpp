@@ -1,5 +1,6 @@
 #include "ui/plot/ticks.h"
 
+#include <QDateTime>
 #include <QLocale>
 
 #include <algorithm>
@@ -102,6 +103,44 @@ Ticks log_ticks(const Range& range, int most) {
     }
   }
   return ticks;
+}
+
+Ticks clock_ticks(const Range& range, int most, const QTimeZone& zone) {
+  constexpr qint64 minute = 60, hour = 60 * minute, day = 24 * hour;
+  constexpr qint64 steps[] = {1,       2,          5,          10,          15,          30,
+                              minute,  2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute,
+                              hour,    2 * hour,   3 * hour,   6 * hour,    12 * hour,   day,
+                              2 * day, 7 * day,    14 * day,   28 * day,    91 * day,    364 * day};
+  Ticks ticks;
+  const double width = range.second - range.first;
+  if (!(width > 0) || !std::isfinite(width) || std::abs(range.first) > 1e11 || std::abs(range.second) > 1e11)
+    return ticks;
+  const double raw = width / std::max(1, most);
+  const auto* found = std::find_if(std::begin(steps), std::end(steps) - 1, [&](qint64 step) { return step >= raw; });
+  const qint64 step = *found;
+  const auto ahead = [&zone](qint64 at) -> qint64 {
+    return zone.offsetFromUtc(QDateTime::fromSecsSinceEpoch(at, Qt::UTC));
+  };
+  // In seconds of the zone, which jump when its clocks are changed.
+  const double from = range.first + static_cast<double>(ahead(std::llround(range.first)));
+  qint64 local = static_cast<qint64>(std::ceil(from / static_cast<double>(step))) * step;
+  for (; ticks.places.size() < 1000; local += step) {
+    const qint64 at = local - ahead(local - ahead(local));
+    if (static_cast<double>(at) > range.second)
+      break;
+    if (static_cast<double>(at) < range.first)
+      continue;
+    const QDateTime time = QDateTime::fromSecsSinceEpoch(at, zone);
+    const bool midnight = time.time() == QTime(0, 0);
+    const char* format = step >= day || midnight ? "d MMM" : step < minute ? "HH:mm:ss" : "HH:mm";
+    ticks.places.push_back(static_cast<double>(at));
+    ticks.labels.push_back(locale().toString(time, QLatin1String(format)));
+  }
+  return ticks;
+}
+
+QString clock_text(double unix_seconds) {
+  return locale().toString(QDateTime::fromSecsSinceEpoch(std::llround(unix_seconds)), QStringLiteral("d MMM HH:mm:ss"));
 }
 
 QString number_text(double value, int digits) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QString>
+#include <QTimeZone>
 #include <QVector>
 
 #include "ui/plot/range.h"
@@ -17,6 +18,11 @@ struct Ticks {
 Ticks linear_ticks(const Range& range, int most, bool integer);
 /// At powers of ten, and at 2 and 5 times those if there is room.
 Ticks log_ticks(const Range& range, int most);
+
+/// Of seconds since 1970, at full seconds, minutes, hours or days of this zone.
+Ticks clock_ticks(const Range& range, int most, const QTimeZone& zone);
+/// Date and time of this place: 28 Nov 14:03:05.
+QString clock_text(double unix_seconds);
 
 /// A number for reading off a plot: with thousands separators and at most `digits` significant digits; NaN and
 /// infinities as such.

@@ -16,7 +16,7 @@ double to_value(double place, bool log) {
 namespace {
 
 /// A range that begins slightly above zero is extended to zero; one without width gets some.
-Range rounded(Range range, bool log, bool integer) {
+Range rounded(Range range, bool log, bool real) {
   constexpr double just = 0.02;
   auto [from, to] = range;
   if (!log && from > 0 && from <= just * to)
@@ -25,14 +25,14 @@ Range rounded(Range range, bool log, bool integer) {
     return {from, to};
   if (log)
     return {from / 2, from * 2};
-  const double around = integer ? 1 : std::max(std::abs(from) * 0.1, 1e-9);
+  const double around = real ? std::max(std::abs(from) * 0.1, 1e-9) : 1;
   return {from - around, from + around};
 }
 
 } // namespace
 
 void View::set_full(const std::optional<Range>& full, double newest) {
-  full_ = full ? rounded(*full, log_, integer_) : log_ ? Range(1, 10) : Range(0, 1);
+  full_ = full ? rounded(*full, log_, values_ == XValues::real) : log_ ? Range(1, 10) : Range(0, 1);
   newest_ = std::clamp(newest, full_.first, full_.second);
   if (all_) {
     range_ = full_;
@@ -47,10 +47,6 @@ void View::set_log(bool log) {
     return;
   log_ = log;
   show_all();
-}
-
-void View::set_integer(bool integer) {
-  integer_ = integer;
 }
 
 void View::set_following(bool following) {
@@ -118,7 +114,7 @@ double View::min_width() const {
   if (log_)
     return 0.02;
   const double digits = 1e-10 * std::max(std::abs(range_.first), std::abs(range_.second));
-  return std::max({digits, 1e-12, integer_ ? 2.0 : 0.0});
+  return std::max({digits, 1e-12, values_ == XValues::real ? 0.0 : 2.0});
 }
 
 } // namespace batchscope::ui

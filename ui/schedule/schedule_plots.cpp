@@ -39,7 +39,7 @@ SchedulePlots::SchedulePlots(const Theme& theme, QWidget* parent)
   plots_->add_panel({.key = "epoch", .title = tr("Epoch"), .height = 0.8, .lowest_top = {}});
   plots_->add_panel({.key = "rate", .title = tr("Learning rate"), .height = 0.8, .lowest_top = {}});
   plots_->set_x_label(tr("optimizer step"));
-  plots_->set_integer_x(true);
+  plots_->set_x_values(XValues::whole);
   const auto style = [](int series, bool steps) {
     return CurveStyle{.name = {}, .series = series, .role = {}, .steps = steps};
   };

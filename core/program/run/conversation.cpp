@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/median.h"
 #include "core/base/saturated.h"
+#include "core/base/utc.h"
 #include "core/program/process/command.h"
 #include "core/run/apply_edit.h"
 #include "core/telemetry/message.h"
@@ -182,7 +183,7 @@ void Conversation::message(const Message& message, bool live) {
   if (const auto* step = std::get_if<StepMessage>(&message))
     take(*step, live);
   else if (const auto* event = std::get_if<EventMessage>(&message))
-    take(*event);
+    take(*event, live);
   else if (const auto* applied = std::get_if<Applied>(&message); applied && steering_)
     inbox_.send(steering_->take(*applied));
   else if (const auto* bye = std::get_if<Bye>(&message))
@@ -262,13 +263,13 @@ void Conversation::fill_peak(telemetry::StepRecord& record) {
     last_peak_bytes_ = record.peak_bytes;
 }
 
-void Conversation::take(const EventMessage& message) {
+void Conversation::take(const EventMessage& message, bool live) {
   telemetry::Event event = message.event;
   if (!(event.seconds >= 0))
     event.seconds = seconds_();
   last_seconds_ = event.seconds;
   if (const auto* change = std::get_if<telemetry::StatusChange>(&event.body))
-    return take(event, *change);
+    return take(event, *change, live);
   if (auto* error = std::get_if<telemetry::OutOfMemory>(&event.body))
     take(*error);
   else if (const auto* change = std::get_if<telemetry::BudgetChange>(&event.body))
@@ -303,12 +304,16 @@ void Conversation::take(const Bye& bye) {
 }
 
 /// Once per pause and once per end of a pause, however many single steps are made in between.
-void Conversation::take(telemetry::Event event, const telemetry::StatusChange& change) {
+void Conversation::take(telemetry::Event event, const telemetry::StatusChange& change, bool live) {
   const bool paused = change.status == telemetry::StatusChange::Status::paused;
   last_record_ = Clock::now();
   if (paused == said_paused_ || (!paused && paused_))
     return;
   said_paused_ = paused;
+  telemetry::StatusChange timed = change;
+  if (live) // when an earlier one came, nobody knows
+    timed.at = utc_now();
+  event.body = std::move(timed);
   push(std::move(event));
 }
 

@@ -81,7 +81,7 @@ private:
   void describe(const Hello& hello);
   void say_connected();
   void take(const StepMessage& message, bool live);
-  void take(const EventMessage& message);
+  void take(const EventMessage& message, bool live);
   void take(const Bye& bye);
   void make_step(telemetry::StepRecord record, bool live);
   void add_to_step(telemetry::StepRecord record);
@@ -89,7 +89,7 @@ private:
   void fill_peak(telemetry::StepRecord& record);
   void fill_sizes(telemetry::StepRecord& record) const;
   void set_start(run::RunStart start);
-  void take(telemetry::Event event, const telemetry::StatusChange& change);
+  void take(telemetry::Event event, const telemetry::StatusChange& change, bool live);
   void take(const telemetry::BudgetChange& change);
   void take(telemetry::OutOfMemory& error);
   std::int64_t steps() const { return progress_.outcome().steps; } ///< done so far

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/seconds_since.h"
+#include "core/base/utc.h"
 #include "core/program/process/command.h"
 #include "core/telemetry/message.h"
 #include "core/telemetry/record.h"
@@ -128,7 +129,7 @@ void Supervisor::pause_from_outside(bool paused) {
     paused_seconds_ += seconds_since(*paused_at_);
   paused_at_ = paused ? std::optional(Clock::now()) : std::nullopt;
   using Status = telemetry::StatusChange::Status;
-  conversation_.report(telemetry::StatusChange{.status = paused ? Status::paused : Status::running});
+  conversation_.report(telemetry::StatusChange{.status = paused ? Status::paused : Status::running, .at = utc_now()});
 }
 
 void Supervisor::kill() {

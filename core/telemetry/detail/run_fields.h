@@ -43,6 +43,7 @@ template <typename Io> void fields(Io& io, typename Io::template Of<StatusChange
   }
   io.named("status", event.status, statuses_named);
   io("message", event.text);
+  io("at", event.at);
   if constexpr (Io::reads)
     if (event.text.empty() && (io.was_read("message") || !io.has("message")))
       io("reason", event.text); // of the first versions

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -70,6 +71,7 @@ private:
   StepOutcome attempt(const schedule::PlannedStep& step);
   void report(const schedule::PlannedStep& step, const StepOutcome& outcome, const Computed& computed,
               const memory::Readings& readings);
+  void add_peak_by_use(telemetry::StepRecord& record, const memory::Readings& readings);
   void add_streams(telemetry::StepRecord& record, const data::StepTakes& takes, const Computed& computed) const;
   void report_out_of_memory(const OutOfMemory& event, bool tried_again);
   void report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::OutOfMemoryInfo& info);
@@ -112,6 +114,7 @@ private:
   bool said_not_deterministic_ = false;
   telemetry::RunProgress progress_; ///< fed with the run's reports
   telemetry::ProcessorWindows processors_;
+  std::array<std::uint64_t, telemetry::use_count> peak_by_{}; ///< as reported last
   std::int64_t largest_micro_ = 1;
   std::int64_t evaluated_at_ = -1;             ///< step of the last evaluation
   std::int64_t evaluated_examples_ = 0;        ///< examples seen until then

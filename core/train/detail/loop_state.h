@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "core/checkpoint/checkpoint.h"
 #include "core/telemetry/outcome.h"
+#include "core/telemetry/trace.h"
 #include "core/train/detail/evaluator.h"
 #include "core/train/detail/oom_cause.h"
 #include "core/train/detail/stepper.h"
@@ -21,6 +23,7 @@ struct LoopState {
   BeforeOutOfMemory before;
   std::optional<std::uint64_t> changed_budget; ///< if it was changed while the run went on
   std::int64_t largest_micro = 1;
+  std::array<std::uint64_t, telemetry::use_count> peak_by{}; ///< as reported last
   std::int64_t evaluated_at = -1;
   std::int64_t evaluated_examples = 0;
   std::optional<double> best_score; ///< of all evaluations so far

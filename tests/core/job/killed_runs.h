@@ -71,11 +71,10 @@ class Killer : public Watch {
 public:
   Killer(std::filesystem::path checkpoints, std::int64_t step) : checkpoints_(std::move(checkpoints)), step_(step) {}
 
-  void started(std::int64_t, const run::RunSpec& spec, const run::RunStart&,
-               const std::shared_ptr<run::RunControl>& control) override {
-    control_ = control;
-    edits_ = spec.name == "edited";
-    changes_budget_ = spec.name == "budget";
+  void started(const StartedRun& run) override {
+    control_ = run.control;
+    edits_ = run.spec.name == "edited";
+    changes_budget_ = run.spec.name == "budget";
   }
   void record(const telemetry::StepRecord& record) override {
     if (changes_budget_ && record.step == edited_after)

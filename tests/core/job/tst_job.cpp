@@ -32,10 +32,7 @@ public:
   explicit Watching(bool wants) : wants_(wants) {}
   bool wants_prediction() const override { return wants_; }
   void probe(const search::Probe&, std::uint64_t) override { ++probes; }
-  void started(std::int64_t, const run::RunSpec&, const run::RunStart& start,
-               const std::shared_ptr<run::RunControl>&) override {
-    seen = start;
-  }
+  void started(const StartedRun& run) override { seen = run.start; }
 
   int probes = 0;
   run::RunStart seen;

@@ -24,10 +24,7 @@ class StoppedRun {
 public:
   explicit StoppedRun(const run::RunSpec& spec = killed_spec(0), std::int64_t stop_after = 20) {
     struct Stopping : Watch {
-      void started(std::int64_t, const run::RunSpec&, const run::RunStart&,
-                   const std::shared_ptr<run::RunControl>& own) override {
-        control = own;
-      }
+      void started(const StartedRun& run) override { control = run.control; }
       void record(const telemetry::StepRecord& record) override {
         if (record.step == stop_after)
           control->stop();

@@ -44,11 +44,10 @@ public:
     std::shared_ptr<run::RunControl> control;
   };
 
-  void started(std::int64_t id, const run::RunSpec&, const run::RunStart&,
-               const std::shared_ptr<run::RunControl>& control) override {
+  void started(const StartedRun& run) override {
     step_ = 0; // before: who sees the new run must not take the old one's steps for its own
     const std::lock_guard lock(mutex_);
-    run_ = {id, control};
+    run_ = {run.id, run.control};
   }
   void record(const telemetry::StepRecord& record) override { step_ = record.step; }
 

@@ -1,5 +1,7 @@
 #include <QTest>
 
+#include <numeric>
+
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 
@@ -39,6 +41,30 @@ private Q_SLOTS:
     QCOMPARE(device->readings().peak, before + 1024 + (1 << 20));
     device->reset_peak();
     QCOMPARE(device->readings().peak, before);
+  }
+
+  void knowsWhatThePeakWasUsedFor() {
+    using telemetry::Use;
+    const auto device = open_device("cpu", budget);
+    const auto peak_of = [&](Use use) { return (*device->readings().peak_by)[static_cast<std::size_t>(use)]; };
+    device->reset_peak();
+    const std::uint64_t workspace = peak_of(Use::workspace);
+    const std::uint64_t gradients = peak_of(Use::gradients);
+    device->enter(telemetry::Phase::forward);
+    at::Tensor activation = bytes(4 << 20);
+    device->enter(telemetry::Phase::backward);
+    const at::Tensor gradient = bytes(2 << 20);
+    { const at::Tensor scratch = bytes(1 << 20); } // the peak
+    activation.reset();
+    const at::Tensor later = bytes(3 << 20); // a gradient that was not there at the peak
+    device->retag(gradient.storage().data(), Use::gradients);
+    device->retag(later.storage().data(), Use::gradients);
+    QCOMPARE(peak_of(Use::activations), std::uint64_t{4 << 20});
+    QCOMPARE(peak_of(Use::gradients), gradients + (2 << 20));
+    QCOMPARE(peak_of(Use::workspace), workspace + (1 << 20));
+    const auto all = *device->readings().peak_by;
+    QCOMPARE(std::accumulate(all.begin(), all.end(), std::uint64_t{0}), device->readings().peak);
+    device->enter(telemetry::Phase::setup);
   }
 
   void keepsFreedBlocksAndGivesThemBackBeforeItRefuses() {

@@ -134,9 +134,8 @@ public:
   job::JobResult result; ///< after end()
 
 private:
-  void started(std::int64_t, const run::RunSpec&, const run::RunStart&,
-               const std::shared_ptr<run::RunControl>& control) override {
-    set([&] { control_ = control; });
+  void started(const job::StartedRun& run) override {
+    set([&] { control_ = run.control; });
   }
   void record(const telemetry::StepRecord& record) override {
     set([&] { step_ = record.step; });

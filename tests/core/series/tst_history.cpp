@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/utc.h"
 #include "core/schedule/progression.h"
 #include "core/series/history.h"
 #include "test_program.h"
@@ -71,6 +72,7 @@ class TestHistory : public QObject {
 private Q_SLOTS:
   void has_the_known_trace();
   void knows_where_a_step_lies();
+  void its_clock_goes_on_in_pauses();
   void knows_nothing_before_the_first_record();
   void keeps_recorded_steps_with_gaps();
   void gives_values_that_come_now_and_then_points_of_their_own();
@@ -107,6 +109,51 @@ void TestHistory::knows_where_a_step_lies() {
   for (std::int64_t step = 1; step <= 14; ++step)
     for (const Axis axis : {Axis::step, Axis::examples, Axis::epoch, Axis::seconds})
       QCOMPARE(history.step_at(*history.position(step, axis), axis), std::optional(step));
+}
+
+void TestHistory::its_clock_goes_on_in_pauses() {
+  using Status = telemetry::StatusChange::Status;
+  History history;
+  history.set_began(unix_seconds("2026-01-31T12:00:00Z"));
+  const double noon = unix_seconds("2026-01-31T12:00:00Z");
+  const auto step = [&](std::int64_t number, double seconds) {
+    telemetry::StepRecord record = record_at(number);
+    record.seconds = seconds;
+    history.append(record);
+  };
+  step(1, 10);
+  step(2, 20);
+  const telemetry::Event paused{2, 20, telemetry::StatusChange{.status = Status::paused, .at = "2026-01-31T12:00:20Z"}};
+  history.append(paused);
+  const telemetry::Event resumed{2, 20,
+                                 telemetry::StatusChange{.status = Status::running, .at = "2026-01-31T12:05:00Z"}};
+  history.append(resumed);
+  step(3, 30);
+  history.append({3, 35, telemetry::ValuesOnly{}, {{"score", 1}}});
+  // Ended, and resumed the day after.
+  history.append({3, 40, telemetry::Resumed{.from_step = 3, .at = "2026-02-01T12:00:00Z"}});
+  step(4, 50);
+  history.append({4, 50, telemetry::StatusChange{.status = Status::paused, .at = "2025-01-01T00:00:00Z"}}); // set back
+  step(5, 60);
+  const double day = 24 * 3600;
+  QCOMPARE(x_of(history.find("loss"), Axis::clock),
+           (Values{noon + 10, noon + 20, noon + 310, noon + day + 10, noon + day + 20}));
+  QCOMPARE(x_of(history.find("score"), Axis::clock), Values{noon + 315});
+  QCOMPARE(x_of(history.find("loss"), Axis::seconds), (Values{10, 20, 30, 50, 60}));
+  QCOMPARE(history.clock(0), noon + 20);
+  QCOMPARE(history.clock(1), noon + 300); // when the pause was over, although its step was before
+  QCOMPARE(history.clock(2), noon + day);
+  QCOMPARE(history.step_at(noon + 200, Axis::clock), std::optional<std::int64_t>(2));
+
+  History late; // its times are known from some step on
+  late.set_began(noon);
+  telemetry::StepRecord untimed = record_at(1);
+  untimed.seconds = NAN;
+  late.append(untimed);
+  telemetry::StepRecord timed = record_at(2);
+  timed.seconds = 7;
+  late.append(timed);
+  QCOMPARE(x_of(late.find("loss"), Axis::clock), (Values{noon, noon + 7}));
 }
 
 void TestHistory::knows_nothing_before_the_first_record() {

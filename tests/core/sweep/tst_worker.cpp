@@ -19,10 +19,7 @@ public:
   Asking(store::RunStore& store, std::int64_t sweep) : queue_(store, sweep) {}
 
   void probe(const search::Probe& /*probe*/, std::uint64_t /*budget*/) override { searching = reserved(); }
-  void started(std::int64_t /*id*/, const run::RunSpec& /*spec*/, const run::RunStart& /*start*/,
-               const std::shared_ptr<run::RunControl>& /*control*/) override {
-    training = training.value_or(reserved());
-  }
+  void started(const job::StartedRun& /*run*/) override { training = training.value_or(reserved()); }
 
   std::optional<std::uint64_t> searching; ///< bytes during the last trial of a search
   std::optional<std::uint64_t> training;  ///< when the first run began

@@ -142,6 +142,7 @@ inline std::vector<Sample> run_samples() {
       {Evaluation{}, "validation"},
       {StatusChange{.status = StatusChange::Status::paused}, "paused"},
       {StatusChange{.status = StatusChange::Status::running}, "resumed"},
+      {StatusChange{.status = StatusChange::Status::paused, .at = "2026-01-31T12:00:00Z"}, "paused"},
       {StatusChange{.status = StatusChange::Status::failed, .text = "no disk"}, "failed: no disk"},
       {CheckpointWritten{.bytes = 21'500, .copy_seconds = 0.001, .write_seconds = 2},
        "checkpoint: 21.5 kB written in 2.0 s; training paused for 1 ms"},

@@ -208,7 +208,8 @@ void TestLiveOom::along_other_axes() {
   auto* axis = live_->page().findChild<QComboBox*>("axis");
   const auto& history = *live_->run()->history();
   const std::int64_t last = live_->run()->steps();
-  for (const auto along : {series::Axis::examples, series::Axis::epoch, series::Axis::seconds, series::Axis::step}) {
+  for (const auto along :
+       {series::Axis::examples, series::Axis::epoch, series::Axis::seconds, series::Axis::clock, series::Axis::step}) {
     axis->setFocus();
     axis->setCurrentIndex(static_cast<int>(along));
     live_->plots().show_all();
@@ -219,6 +220,9 @@ void TestLiveOom::along_other_axes() {
     };
     // The plan along the new axis is computed on another thread.
     QTRY_VERIFY2(shown() >= end && shown() < end * 1.5 + 1, qPrintable(QString("%1 of %2").arg(shown()).arg(end)));
+    constexpr double longer_than_the_run = 3600;
+    if (along == series::Axis::clock) // not from 1970 on
+      QVERIFY(live_->plots().visible_range().first > end - longer_than_the_run);
     // The same step, wherever it lies.
     live_->point_at(*history.position(30, along));
     const auto step = history.step_at(*live_->plots().crosshair(), along);

@@ -34,6 +34,7 @@ private Q_SLOTS:
   void what_another_program_recorded_is_everywhere();
   void hidden_pages_draw_nothing();
   void a_run_that_is_not_there();
+  void along_an_axis_that_is_not_known();
   void no_two_commands_are_called_the_same();
   void what_became_of_a_file_of_the_plots_is_told();
 };
@@ -423,6 +424,37 @@ void TestLiveRun::a_run_that_is_not_there() {
   for (const auto* label : card->findChildren<QLabel*>())
     QVERIFY2(!label->text().contains("The run failed"), qPrintable(label->text())); // no run did
   QVERIFY(!live.action("Train again with changes")->isEnabled());
+}
+
+/// An imported run knows steps alone: over examples, all its points would be at 0.
+void TestLiveRun::along_an_axis_that_is_not_known() {
+  LiveHere live;
+  {
+    store::RunStore store(live.database());
+    store::CompleteRun run;
+    run.uid = "00000000000000000000000000000001";
+    run.started = "2026-01-31T12:00:00Z";
+    run.outcome.status = telemetry::RunStatus::finished;
+    run.outcome.steps = 30;
+    std::vector<store::Point> losses;
+    for (std::int64_t step = 1; step <= 30; ++step)
+      losses.push_back({step, 2.0 / static_cast<double>(step)});
+    run.series = {{"loss", losses}};
+    store.add_complete({run});
+  }
+  live.bench().run_database().refresh();
+  auto* axis = live.page().findChild<QComboBox*>("axis");
+  axis->setCurrentIndex(static_cast<int>(series::Axis::examples));
+  live.bench().open({1});
+  QTRY_COMPARE_WITH_TIMEOUT(live.run()->status(), QString("finished"), patience_ms);
+  const auto end = [&] {
+    live.plots().refresh_now();
+    return live.plots().visible_range().second;
+  };
+  QTRY_COMPARE_WITH_TIMEOUT(end(), 30.0, patience_ms);
+  QCOMPARE(axis->currentIndex(), static_cast<int>(series::Axis::examples)); // for runs that know them
+  axis->setCurrentIndex(static_cast<int>(series::Axis::clock));             // its start is known, but no step's time
+  QTRY_COMPARE_WITH_TIMEOUT(end(), 30.0, patience_ms);
 }
 
 void TestLiveRun::no_two_commands_are_called_the_same() {

@@ -23,6 +23,7 @@ class TestPlotChooser : public QObject {
 private Q_SLOTS:
   void choices_survive_the_settings();
   void any_series_becomes_a_plot();
+  void memory_by_use_at_the_peak();
   void several_runs_share_the_plot_of_a_series();
   void a_series_that_comes_later_is_drawn_then();
   void what_these_runs_lack_keeps_its_place();
@@ -126,7 +127,7 @@ void TestPlotChooser::any_series_becomes_a_plot() {
     const Chooser chooser(live);
     QVERIFY(!chooser.item("batch")); // has its plot
     QVERIFY(!chooser.item("seconds"));
-    QCOMPARE(chooser.titles().first(4), (QStringList{"Memory", "Loss", "Batch size", "train_coverage"}));
+    QCOMPARE(chooser.titles().first(4), (QStringList{"Memory", "Memory at the peak, by use", "Loss", "Batch size"}));
     chooser.tick("Validation accuracy");
     chooser.tick("Learning rate");
     live.keep_picture("plot-chooser");
@@ -141,7 +142,7 @@ void TestPlotChooser::any_series_becomes_a_plot() {
   const double coverage_before = top(live, coverage_panel);
   {
     const Chooser chooser(live);
-    for (int i = 0; i < 5; ++i)
+    for (int i = 0; i < 6; ++i)
       chooser.press("Validation accuracy", "plot-up");
     QCOMPARE(chooser.titles().first(2), (QStringList{"Validation accuracy", "Memory"}));
     chooser.tick("Batch size", false);
@@ -164,6 +165,32 @@ void TestPlotChooser::any_series_becomes_a_plot() {
   QCOMPARE(panel_with(again.plots(), "validation accuracy"), no_panel);
   QVERIFY(again.plots().panel_visible(batch_panel));
   QVERIFY(top(again, memory_panel) < top(again, loss_panel));
+}
+
+void TestPlotChooser::memory_by_use_at_the_peak() {
+  LiveHere live;
+  train(live, small_run(20));
+  QVERIFY(!live.plots().panel_visible(parts_panel));
+  {
+    const Chooser chooser(live);
+    chooser.tick("Memory at the peak, by use");
+    live.keep_picture("memory-by-use");
+  }
+  QVERIFY(live.plots().panel_visible(parts_panel));
+  live.point_at(15);
+  double sum = 0, peak = 0;
+  QStringList names;
+  for (const auto& reading : live.plots().readings()) {
+    if (reading.panel == parts_panel) {
+      names += reading.name;
+      sum += reading.value.value_or(0);
+    } else if (reading.name == "peak") {
+      peak = reading.value.value_or(0);
+    }
+  }
+  QVERIFY2(names.contains("activations") && names.contains("gradients"), qPrintable(names.join(' ')));
+  QVERIFY(peak > 0);
+  QCOMPARE(sum, peak);
 }
 
 void TestPlotChooser::several_runs_share_the_plot_of_a_series() {
@@ -220,7 +247,7 @@ void TestPlotChooser::what_these_runs_lack_keeps_its_place() {
     QVERIFY(!chooser.item("Elsewhere"));
     chooser.tick("Loss", false);
   }
-  choices[2].shown = false;
+  choices[3].shown = false; // the loss
   QCOMPARE(button.choices().first(choices.size()), choices);
 }
 

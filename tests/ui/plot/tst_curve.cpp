@@ -8,6 +8,7 @@
 #include "plot_test.h"
 #include "test_program.h"
 #include "ui/plot/curve.h"
+#include "ui/plot/held_curve.h"
 
 using namespace batchscope;
 using namespace batchscope::ui;
@@ -67,6 +68,7 @@ private Q_SLOTS:
   void points_replaced_are_another_generation();
   void nothing_is_there();
   void a_history_is_followed();
+  void what_changes_rarely_is_held();
   void any_axis_and_scale();
   void smoothing_is_as_defined_data();
   void smoothing_is_as_defined();
@@ -167,6 +169,40 @@ void TestCurve::a_history_is_followed() {
   QCOMPARE(*curve.value_at(4), 1.0);
   QVERIFY(std::isnan(*curve.value_at(3.5)));
   QCOMPARE(curve.summary(1, 4)->count, std::size_t(3));
+}
+
+void TestCurve::what_changes_rarely_is_held() {
+  const auto history = history_of({3, 2, 1});
+  const HeldCurve curve(history, "level", series::Axis::step, 10);
+  QVERIFY(!curve.extent());
+  QVERIFY(!curve.value_at(1));
+  const auto append = [&](std::int64_t step, std::optional<double> level) {
+    telemetry::StepRecord record = record_at(step, 0);
+    if (level)
+      record.more = {{"level", *level}};
+    history->append(record);
+  };
+  append(4, 2.0);
+  for (const std::int64_t step : {5, 6, 7})
+    append(step, std::nullopt);
+  append(8, 5.0);
+  append(9, std::nullopt);
+  QCOMPARE(*curve.extent(), std::pair(4.0, 9.0));
+  QCOMPARE(all_of(curve).x, (std::vector<double>{4, 8, 9}));
+  QCOMPARE(all_of(curve).y, (std::vector<double>{20, 50, 50}));
+  QCOMPARE(curve.value_at(7), std::optional(20.0));
+  QCOMPARE(curve.value_at(9), std::optional(50.0));
+  QVERIFY(!curve.value_at(9.5) && !curve.value_at(3));
+  QCOMPARE(*curve.range(5, 7), std::pair(20.0, 20.0)); // no value of its own
+  QCOMPARE(*curve.range(6, 9), std::pair(20.0, 50.0));
+  QVERIFY(!curve.range(1, 3));
+  series::Samples left;
+  curve.sample(1, 3, 100, left); // the neighbour alone
+  QVERIFY(left.x.size() <= 1);
+  const std::uint64_t before = curve.revision();
+  append(10, std::nullopt);
+  QVERIFY(curve.revision() != before && curve.generation() == curve.revision()); // its end has moved
+  QCOMPARE(all_of(curve).x.back(), 10.0);
 }
 
 void TestCurve::any_axis_and_scale() {

@@ -46,7 +46,7 @@ void TestPlotInput::the_wheel_zooms_at_the_pointer() {
   Plots plots(theme_, 2);
   plots.add_curve(0, slope(1000), named("a"));
   plots.add_curve(1, slope(1000), named("b"));
-  plots.set_integer_x(false);
+  plots.set_x_values(XValues::real);
   plots.put_up();
   QSignalSpy followings(&plots, &LinkedPlots::following_changed);
   for (const int panel : {0, 1}) {
@@ -200,7 +200,7 @@ void TestPlotInput::the_crosshair_follows_the_pointer() {
   QVERIFY(!seen[2]);
   QVERIFY(!plots.crosshair());
   QVERIFY(!plots.readings().front().value);
-  plots.set_integer_x(false);
+  plots.set_x_values(XValues::real);
   plots.settle();
   plots.move(pointer + QPoint(1, 0));
   QVERIFY(*plots.crosshair() != std::round(*plots.crosshair()));

@@ -1,3 +1,4 @@
+#include <QDateTime>
 #include <QTest>
 
 #include "test_program.h"
@@ -14,6 +15,9 @@ class TestPlotScales : public QObject {
 private Q_SLOTS:
   void linear_ticks_data();
   void linear_ticks();
+  void clock_ticks_data();
+  void clock_ticks();
+  void clock_ticks_when_clocks_are_changed();
   void log_ticks_data();
   void log_ticks();
   void numbers_data();
@@ -65,6 +69,48 @@ void TestPlotScales::linear_ticks() {
   QCOMPARE(ticks.places.size(), ticks.labels.size());
   for (const double place : ticks.places)
     QVERIFY(place >= from - 1e-9 && place <= to + 1e-9);
+}
+
+void TestPlotScales::clock_ticks_data() {
+  QTest::addColumn<QString>("from"); // of this zone, an hour ahead of UTC
+  QTest::addColumn<int>("seconds");
+  QTest::addColumn<int>("most");
+  QTest::addColumn<QString>("labels");
+  QTest::newRow("seconds") << "2026-01-31T12:00:03" << 10 << 6 << "12:00:04 12:00:06 12:00:08 12:00:10 12:00:12";
+  QTest::newRow("minutes") << "2026-01-31T12:01:00" << 20 * 60 << 5 << "12:05 12:10 12:15 12:20";
+  QTest::newRow("past midnight") << "2026-01-31T22:30:00" << 4 * 3600 << 4 << "23:00 1 Feb 01:00 02:00";
+  QTest::newRow("hours at round ones of the zone") << "2026-01-31T10:00:00" << 14 * 3600 << 4 << "12:00 18:00 1 Feb";
+  QTest::newRow("days") << "2026-01-31T12:00:00" << 4 * 86400 << 4 << "1 Feb 2 Feb 3 Feb 4 Feb";
+  QTest::newRow("less than a second apart") << "2026-01-31T12:00:00" << 1 << 20 << "12:00:00 12:00:01";
+  QTest::newRow("nothing") << "2026-01-31T12:00:00" << 0 << 4 << "";
+}
+
+void TestPlotScales::clock_ticks() {
+  QFETCH(QString, from);
+  QFETCH(int, seconds);
+  QFETCH(int, most);
+  QFETCH(QString, labels);
+  const QTimeZone zone(3600);
+  QDateTime begin = QDateTime::fromString(from, Qt::ISODate);
+  begin.setTimeZone(zone);
+  const auto first = static_cast<double>(begin.toSecsSinceEpoch());
+  const Ticks ticks = batchscope::ui::clock_ticks({first, first + seconds}, most, zone);
+  QCOMPARE(joined(ticks), labels);
+  for (const double place : ticks.places)
+    QVERIFY(place >= first && place <= first + seconds);
+  QVERIFY(batchscope::ui::clock_ticks({0, 1e300}, most, zone).places.isEmpty()); // no dates
+}
+
+/// In Berlin, 25 October 2026 has 25 hours.
+void TestPlotScales::clock_ticks_when_clocks_are_changed() {
+  const QTimeZone berlin("Europe/Berlin");
+  if (!berlin.isValid())
+    QSKIP("no data of time zones");
+  const auto at = [&](int day, int hour) {
+    return static_cast<double>(QDateTime({2026, 10, day}, {hour, 0}, berlin).toSecsSinceEpoch());
+  };
+  QCOMPARE(joined(batchscope::ui::clock_ticks({at(24, 12), at(27, 12)}, 4, berlin)), "25 Oct 26 Oct 27 Oct");
+  QCOMPARE(joined(batchscope::ui::clock_ticks({at(24, 23), at(25, 19)}, 4, berlin)), "25 Oct 06:00 12:00 18:00");
 }
 
 void TestPlotScales::log_ticks_data() {
@@ -168,7 +214,7 @@ void TestPlotScales::a_view_shows_all_until_told_otherwise() {
 void TestPlotScales::zooming_keeps_the_place() {
   for (const bool log : {false, true}) {
     View view;
-    view.set_integer(false);
+    view.set_values(XValues::real);
     view.set_log(log);
     view.set_full(Range(1, 1000), 1000);
     const auto fraction = [&](double x) {

@@ -43,7 +43,7 @@ public:
 
   /// Changes the view, emits the change, and draws soon.
   void navigate(const std::function<void(View&)>& change);
-  void set_integer(bool integer) { view_.set_integer(integer); }
+  void set_x_values(XValues values) { view_.set_values(values); }
   void fit_anew(); ///< fits y of all panels at the next draw
 
   void touch() { touched_ = true; } ///< forces the next draw even if no curve has grown

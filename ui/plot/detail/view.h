@@ -16,10 +16,10 @@ public:
   /// Sets the full range, and the place that following keeps at the right.
   void set_full(const std::optional<Range>& full, double newest);
   void set_log(bool log);
-  void set_integer(bool integer);
+  void set_values(XValues values) { values_ = values; }
 
   bool log() const { return log_; }
-  bool integer() const { return integer_; }
+  XValues values() const { return values_; }
   const Range& range() const { return range_; }
   const Range& full() const { return full_; }
   bool following() const { return following_; }
@@ -40,7 +40,7 @@ private:
   Range range_{0, 1};
   double newest_ = 1;
   bool log_ = false;
-  bool integer_ = true;
+  XValues values_ = XValues::whole;
   bool all_ = true;
   bool following_ = true;
 };
