@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <set>
 
+#include "core/compare/evidence.h"
 #include "core/telemetry/series_info.h"
+#include "ui/compare/mean_curve.h"
 #include "ui/plot/linked_plots.h"
 #include "ui/plot/units.h"
 #include "ui/theme/theme.h"
@@ -165,9 +167,8 @@ void CurvesCard::request() {
     if (!view_.is_emphasized(run))
       add(run, points_of_others);
   const std::size_t all = view_.visible().size();
-  note_->setText(runs.size() < all
-                     ? tr("%1 of %2 runs").arg(format_count(std::ssize(runs)), format_count(std::int64_t(all)))
-                     : QString());
+  drawn_ = runs.size() < all ? tr("%1 of %2 runs").arg(format_count(std::ssize(runs)), format_count(std::int64_t(all)))
+                             : QString();
   if (series().empty()) {
     curves_.clear();
     draw();
@@ -177,8 +178,62 @@ void CurvesCard::request() {
   reader_.read(runs, series(), field ? field->factor() : 1, axis(), over());
 }
 
+/// Whether runs with the same settings are drawn as their mean, since single runs would be too many to follow.
+bool CurvesCard::averages() const {
+  return over().empty() && view_.emphasized().size() > most_names;
+}
+
+/// Draws the means of settings with several emphasized runs, and returns these runs.
+std::set<std::size_t> CurvesCard::draw_means() {
+  std::set<std::size_t> averaged;
+  QList<PlotBand> bands;
+  std::vector<std::pair<MeanCurve, CurveStyle>> means;
+  for (const compare::Group& group : view_.comparison().compared.groups) {
+    const auto has = [this](std::size_t run) { return view_.is_emphasized(run) && curves_.contains(view_.id(run)); };
+    const std::vector<std::size_t> runs =
+        compare::evidence(view_.comparison().compared, group.runs, telemetry::DependsOn::learning, has);
+    if (runs.size() < 2)
+      continue;
+    std::vector<std::shared_ptr<const PointsCurve>> members;
+    for (const std::size_t run : runs)
+      members.push_back(curves_.at(view_.id(run)));
+    averaged.insert(runs.begin(), runs.end());
+    const auto look = view_.look(runs.front());
+    const QString label = QString::fromStdString(group.label());
+    CurveStyle style{.name = label.isEmpty() ? tr("mean of %1").arg(members.size()) : label,
+                     .series = look.value_or(0),
+                     .highlighted = true};
+    if (!look)
+      style.role = Role::accent;
+    MeanCurve mean = mean_of(members);
+    mean.band.series = look.value_or(0);
+    if (!mean.band.x.empty())
+      bands += mean.band;
+    means.emplace_back(std::move(mean), style);
+  }
+  if (means.size() > most_names) // more bands hide each other
+    bands.clear();
+  for (auto& [mean, style] : means) {
+    style.points = mean.mean->size() <= 3;
+    if (means.size() > most_names)
+      style.name.clear();
+    plots_->add_curve(0, mean.mean, style);
+  }
+  plots_->set_bands(bands);
+  bands_ = !bands.isEmpty();
+  return averaged;
+}
+
 void CurvesCard::draw() {
   plots_->clear_curves();
+  plots_->set_bands({});
+  const std::set<std::size_t> averaged = averages() ? draw_means() : std::set<std::size_t>();
+  plots_->set_shared_legend(!averaged.empty());
+  QStringList notes{drawn_};
+  if (!averaged.empty())
+    notes.prepend(bands_ ? tr("mean of finished repeats, with its 95 % interval") : tr("mean of finished repeats"));
+  notes.removeAll(QString());
+  note_->setText(notes.join(QStringLiteral("; ")));
   const auto add = [&](std::size_t run) {
     const auto found = curves_.find(view_.id(run));
     if (found == curves_.end())
@@ -187,7 +242,12 @@ void CurvesCard::draw() {
     CurveStyle style;
     style.line = over().empty();
     style.points = !style.line || found->second->size() <= 3; // no line to see else
-    if (view_.is_emphasized(run)) {
+    if (averaged.contains(run)) {
+      style.series = look.value_or(0);
+      style.faint = true;
+      if (!look)
+        style.role = Role::border;
+    } else if (view_.is_emphasized(run)) {
       style.series = look.value_or(0);
       if (!look)
         style.role = Role::accent;

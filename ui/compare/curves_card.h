@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 
 #include "ui/compare/comparison_view.h"
 #include "ui/compare/curve_reader.h"
@@ -18,7 +19,7 @@ namespace batchscope::ui {
 class LinkedPlots;
 
 /// One series of the compared runs over steps, examples or time: the emphasized runs in their colours, the others thin
-/// behind them. UI thread.
+/// behind them. Of many runs, those with the same settings are thin behind their mean. UI thread.
 class CurvesCard : public Card {
   Q_OBJECT
 
@@ -40,6 +41,8 @@ private:
   void make_plots();
   void request();
   void draw();
+  bool averages() const;
+  std::set<std::size_t> draw_means();
   series::Axis axis() const;
   std::string over() const; ///< the series on the horizontal axis; empty: axis()
   std::string series() const;
@@ -50,7 +53,9 @@ private:
   QTimer soon_; ///< while marks change quickly
   QComboBox* series_;
   QComboBox* axis_;
-  QLabel* note_; ///< how many of the runs are drawn
+  QLabel* note_;       ///< how they are drawn
+  QString drawn_;      ///< how many of the runs, if not all
+  bool bands_ = false; ///< intervals are drawn
   LinkedPlots* plots_ = nullptr;
   QString wanted_series_; ///< the user's choice, also while no run has it
   std::map<std::int64_t, std::shared_ptr<const PointsCurve>> curves_;

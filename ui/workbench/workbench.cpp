@@ -26,7 +26,7 @@ void Workbench::open(const QList<qint64>& ids) {
   QList<OpenRun*> runs;
   for (const qint64 id : ids) {
     if (runs.size() == max_opened) {
-      Q_EMIT note(tr("Only the first %1 runs are plotted together.").arg(max_opened));
+      Q_EMIT note(tr("Only the first %1 runs are plotted together; Compare shows the curves of all").arg(max_opened));
       break;
     }
     OpenRun* run = find_opened(id);

@@ -299,6 +299,10 @@ private Q_SLOTS:
     here.choose("curve-axis", "time (s)");
     QTRY_VERIFY_WITH_TIMEOUT(card.plots().visible_range().second > 14, patience_ms);
     QCOMPARE(here.named<QComboBox>("curve-axis")->findText("tokens of a step"), -1); // these runs have none
+    // Too many to follow: the mean of each setting's three seeds, with its interval, named in one legend.
+    QTRY_COMPARE_WITH_TIMEOUT(card.plots().readings().size(), 8, patience_ms);
+    QCOMPARE(card.plots().readings().first().name, QString("batch size 16, lr 0.001"));
+    here.keep_picture("means");
     // A few marked runs are named, and can be hidden in the legend.
     here.view().mark({0, 3}, nullptr);
     QTRY_COMPARE_WITH_TIMEOUT(card.plots().readings().size(), 2, patience_ms);
