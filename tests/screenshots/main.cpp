@@ -1,7 +1,8 @@
 // Writes every page of the window, filled with real runs, light and dark, into a folder:
 // batchscope_screenshots FOLDER SUFFIX [PART...]. The scale is that of QT_SCALE_FACTOR. Parts: import, programs,
-// loop (needs the Python named by BATCHSCOPE_TEST_PYTHON), answers and networks; without one, all. The README and
-// the pages of docs have the light ones of live, find-goal, sweep-answer, compare-answer and own-training.
+// loop (needs the Python named by BATCHSCOPE_TEST_PYTHON), counts (1 to 300 runs), answers and networks; without one,
+// all. The README and the pages of docs have the light ones of live, find-goal, sweep-answer, compare-answer and
+// own-training.
 #include <QApplication>
 #include <QComboBox>
 #include <QDir>
@@ -14,6 +15,7 @@
 #include <algorithm>
 
 #include "core/sweep/demo.h"
+#include "tests/screenshots/counts.h"
 #include "tests/screenshots/fit.h"
 #include "tests/screenshots/photographer.h"
 #include "tests/screenshots/programs.h"
@@ -251,6 +253,11 @@ int main(int argc, char** argv) {
   take_part("fit", "experiments.db", [](Workbench& bench, MainWindow&, Photographer& photographer, auto& folder) {
     take_fit_page(bench, photographer, folder);
   });
+  for (const std::int64_t count : {1, 3, 30, 300})
+    take_part("counts", QByteArray("of-" + QByteArray::number(count) + ".db").constData(),
+              [count](Workbench& bench, MainWindow&, Photographer& photographer, auto&) {
+                take_counts(bench, photographer, count);
+              });
   take_part("answers", "mnist-study.db", [](Workbench& bench, MainWindow&, Photographer& photographer, auto&) {
     take_answers(bench, photographer);
   });
