@@ -534,8 +534,10 @@ Answer answer(const Comparison& comparison, const Goal& goal) {
                                                      : "No answer: no run has a result for this goal.",
                      what, std::move(standings));
   if (standings.size() == 1) {
-    std::string text = fmt::format("No answer: all of the runs have the same settings. {}: {}.", capitalized(what),
-                                   standings.front().text);
+    std::string text = fmt::format("No answer: {}. {}: {}.",
+                                   runs.size() == 1 ? "there is only one run to choose from"
+                                                    : "all of the runs have the same settings",
+                                   capitalized(what), standings.front().text);
     return no_answer(std::move(text), what, std::move(standings));
   }
   const bool told = mark_ties(standings);

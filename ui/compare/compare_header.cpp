@@ -150,8 +150,9 @@ void CompareHeader::show_count() {
   const auto all = std::ssize(view_.comparison().runs());
   const auto visible = std::ssize(view_.visible());
   const qint64 marked = view_.marking() ? std::ssize(view_.emphasized()) : 0;
-  const QString shown = visible == all ? tr("%1 runs").arg(format_count(all))
-                                       : tr("%1 of %2 runs").arg(format_count(visible), format_count(all));
+  const QString shown = all == 1         ? tr("1 run")
+                        : visible == all ? tr("%1 runs").arg(format_count(all))
+                                         : tr("%1 of %2 runs").arg(format_count(visible), format_count(all));
   count_->show_text(marked > 0 ? tr("%1, %2 marked").arg(shown, format_count(marked)) : shown, Pill::Tone::accent);
 }
 

@@ -5,6 +5,7 @@
 #include <QMenu>
 
 #include <algorithm>
+#include <numeric>
 
 #include "ui/compare/compare_table_model.h"
 #include "ui/theme/theme.h"
@@ -72,7 +73,6 @@ CompareTable::CompareTable(const Theme& theme, ComparisonView& view, QWidget* pa
   setHorizontalScrollMode(ScrollPerPixel);
   setSortingEnabled(true);
   horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
-  horizontalHeader()->setStretchLastSection(true);
   setContextMenuPolicy(Qt::ActionsContextMenu);
   setAccessibleName(tr("Compared runs"));
   setObjectName(QStringLiteral("compared"));
@@ -87,12 +87,22 @@ CompareTable::CompareTable(const Theme& theme, ComparisonView& view, QWidget* pa
     restore_current();
   });
   connect(runs_, &CompareTableModel::columns_changed, this, &CompareTable::fit_columns);
+  connect(horizontalHeader(), &QHeaderView::sectionResized, this, [this] {
+    spread_ = spread_ && fitting_; // widths that the user has chosen stay
+  });
   connect(&view, &ComparisonView::marks_changed, this, &CompareTable::show_marks);
   connect(this, &QTableView::doubleClicked, this, &CompareTable::chosen);
 }
 
-/// As wide as the titles and the first rows need.
+void CompareTable::resizeEvent(QResizeEvent* event) {
+  QTableView::resizeEvent(event);
+  if (spread_)
+    fit_columns();
+}
+
+/// As wide as the titles and the first rows need; what is left is spread over all columns.
 void CompareTable::fit_columns() {
+  QList<int> widths;
   QFont bold = horizontalHeader()->font();
   bold.setWeight(QFont::DemiBold);
   const QFontMetrics title(bold);
@@ -103,8 +113,15 @@ void CompareTable::fit_columns() {
     for (int row = 0; row < std::min(rows_to_measure, runs_->rowCount()); ++row)
       width = std::max(width, cell.horizontalAdvance(runs_->index(row, column).data().toString()) +
                                   Theme::lines(padding_lines) + (column == 0 ? Theme::lines(1.8) : 0));
-    setColumnWidth(column, std::min(width, Theme::lines(widest_lines)));
+    widths += std::min(width, Theme::lines(widest_lines));
   }
+  const auto count = static_cast<int>(widths.size());
+  const int left = std::max(0, viewport()->width() - std::accumulate(widths.begin(), widths.end(), 0));
+  fitting_ = true;
+  for (int column = 0; column < count; ++column)
+    setColumnWidth(column, widths[column] + left * (column + 1) / count - left * column / count);
+  fitting_ = false;
+  spread_ = true;
 }
 
 void CompareTable::show_marks(const QObject* by) {

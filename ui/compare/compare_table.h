@@ -38,6 +38,7 @@ Q_SIGNALS:
 protected:
   void selectionChanged(const QItemSelection& selected, const QItemSelection& deselected) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
 private:
   void show_marks(const QObject* by);
@@ -50,6 +51,8 @@ private:
   QMenu* columns_menu_;
   qint64 current_id_ = 0;  ///< of the current row before a reset; 0: none
   bool following_ = false; ///< the selection is being set from the marks
+  bool fitting_ = false;   ///< widths are being set by fit_columns()
+  bool spread_ = false;    ///< all widths are from fit_columns()
 };
 
 } // namespace batchscope::ui

@@ -110,6 +110,8 @@ Ticks FieldAxis::ticks(int most) const {
     }
   } else if (to_ > from_) {
     ticks = log_ ? log_ticks({std::pow(10, from_), std::pow(10, to_)}, most) : linear_ticks({from_, to_}, most, false);
+    if (!log_ && ticks.places.size() < 2) // no scale
+      ticks = linear_ticks({from_, to_}, 2 * most, false);
     for (double& place : ticks.places)
       place = place_of(place);
   } else {

@@ -49,7 +49,9 @@ void ParallelPlot::paintEvent(QPaintEvent* /*event*/) {
   QPainter painter(this);
   if (axes_.axes().empty()) {
     painter.setPen(theme_.color(Role::dimmed));
-    painter.drawText(rect(), Qt::AlignCenter, tr("These runs have the same settings and results."));
+    painter.drawText(rect(), Qt::AlignCenter,
+                     view_.visible().size() == 1 ? tr("Nothing to compare with this run.")
+                                                 : tr("These runs have the same settings and results."));
     return;
   }
   if (background_.isNull())
