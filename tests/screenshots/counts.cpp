@@ -7,6 +7,8 @@
 #include "core/run/run_spec.h"
 #include "core/store/run_store.h"
 #include "core/sweep/demo.h"
+#include "ui/compare/curves_card.h"
+#include "ui/plot/linked_plots.h"
 
 namespace batchscope::ui::pictures {
 
@@ -102,6 +104,11 @@ void take_counts(Workbench& bench, Photographer& photographer, std::int64_t coun
   });
   photographer.take_sizes("live", name("live"));
   bench.compare_all();
+  photographer.show("compare");
+  until("the runs to be compared", [&] {
+    LinkedPlots& plots = photographer.page("compare")->findChild<CurvesCard*>()->plots();
+    return plots.visible_range().second > 1; // not before there is a curve
+  });
   photographer.take_sizes("compare", name("compare"));
   photographer.take_sizes("advice", name("advice"));
 }

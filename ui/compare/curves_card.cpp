@@ -46,7 +46,7 @@ const CompareField* field_of(const Comparison& comparison, const QString& series
 
 CurvesCard::CurvesCard(const Theme& theme, ComparisonView& view, const std::filesystem::path& database, QWidget* parent)
     : Card({}, parent), theme_(theme), view_(view), reader_(database, this), series_(new QComboBox(this)),
-      axis_(new QComboBox(this)), note_(dimmed_label({}, this)) {
+      axis_(new QComboBox(this)), note_(new ElidedLabel(Qt::ElideRight, this)) {
   series_->setAccessibleName(tr("Series of the curves"));
   series_->setObjectName(QStringLiteral("curve-series"));
   axis_->setAccessibleName(tr("Horizontal axis of the curves"));
@@ -55,6 +55,7 @@ CurvesCard::CurvesCard(const Theme& theme, ComparisonView& view, const std::file
   axis_->addItem(tr("examples"), static_cast<int>(series::Axis::examples));
   axis_->addItem(tr("epochs"), static_cast<int>(series::Axis::epoch));
   axis_->addItem(tr("time (s)"), static_cast<int>(series::Axis::seconds));
+  note_->setProperty("kind", QStringLiteral("dimmed"));
   auto* row = new QHBoxLayout;
   row->addWidget(series_);
   row->addWidget(dimmed_label(tr("over"), this));
@@ -231,7 +232,7 @@ void CurvesCard::draw() {
   plots_->set_shared_legend(!averaged.empty());
   QStringList notes{drawn_};
   if (!averaged.empty())
-    notes.prepend(bands_ ? tr("mean of finished repeats, with its 95 % interval") : tr("mean of finished repeats"));
+    notes.prepend(bands_ ? tr("mean of finished repeats, 95 % interval") : tr("mean of finished repeats"));
   notes.removeAll(QString());
   note_->setText(notes.join(QStringLiteral("; ")));
   const auto add = [&](std::size_t run) {

@@ -12,7 +12,6 @@
 #include "ui/widgets/widgets.h"
 
 class QComboBox;
-class QLabel;
 
 namespace batchscope::ui {
 
@@ -53,7 +52,7 @@ private:
   QTimer soon_; ///< while marks change quickly
   QComboBox* series_;
   QComboBox* axis_;
-  QLabel* note_;       ///< how they are drawn
+  ElidedLabel* note_;  ///< how they are drawn
   QString drawn_;      ///< how many of the runs, if not all
   bool bands_ = false; ///< intervals are drawn
   LinkedPlots* plots_ = nullptr;
