@@ -3,9 +3,10 @@
 import unittest
 from itertools import chain
 
+from torch_programs import in_soak
+
 from test_ranks import WithRanks
 from test_ranks_trainer import TAKES, grows
-from torch_programs import in_soak
 
 
 class Demo(WithRanks):

@@ -3,8 +3,9 @@
 import unittest
 from itertools import chain
 
-from test_ranks import WithRanks
 from torch_programs import in_soak
+
+from test_ranks import WithRanks
 
 
 def grows(record):
