@@ -546,8 +546,7 @@ Answer answer(const Comparison& comparison, const Goal& goal) {
   answer.headline = capitalized(chosen.group.label());
   answer.result = what;
   answer.basis = basis_of(runs, what);
-  answer.text = reason(standings, chosen, goal, what) +
-                (goal.kind != Goal::Kind::throughput ? single_text(standings) : "") + ties_text(standings, chosen) +
+  answer.text = reason(standings, chosen, goal, what) + single_text(standings) + ties_text(standings, chosen) +
                 (goal.kind == Goal::Kind::accuracy ? speed_text(comparison, standings, chosen) : "");
   answer.reason_size = answer.text.size();
   answer.text += disturbed_text(comparison, standings, goal) + repeats_text(standings, goal, told) +

@@ -20,6 +20,7 @@
 #include "core/search/run_search.h"
 #include "core/store/run_follower.h"
 #include "core/store/run_store.h"
+#include "core/telemetry/in_order.h"
 #include "core/telemetry/outcome_fields.h"
 
 namespace batchscope::job {
@@ -116,15 +117,10 @@ void report_history(const std::filesystem::path& database, std::int64_t run, Wat
   store::RunFollower::Update update;
   do {
     update = follower.poll(at_once);
-    // An event follows the record of its step.
-    auto event = update.events.begin();
-    for (const telemetry::StepRecord& record : update.records) {
-      for (; event != update.events.end() && event->step < record.step; ++event)
-        watch.event(std::move(*event));
-      watch.record(record);
-    }
-    for (; event != update.events.end(); ++event)
-      watch.event(std::move(*event));
+    telemetry::in_order(
+        update.records, std::move(update.events),
+        [&watch](const telemetry::StepRecord& record) { watch.record(record); },
+        [&watch](telemetry::Event event) { watch.event(std::move(event)); });
   } while (update.more);
 }
 

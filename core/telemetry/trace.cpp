@@ -25,6 +25,8 @@ std::string peak_series(Use use) {
 }
 
 bool is_peak_series(const std::string& name) {
+  if (!name.starts_with("peak_")) // most names: this is asked for each series of each run
+    return false;
   for (int use = 0; use < use_count; ++use)
     if (name == peak_series(static_cast<Use>(use)))
       return true;

@@ -8,6 +8,7 @@
 #include "core/base/utc.h"
 #include "core/run/run_plan.h"
 #include "core/schedule/edited.h"
+#include "core/telemetry/in_order.h"
 #include "ui/texts/message_text.h"
 #include "ui/texts/run_status.h"
 #include "ui/texts/spec_texts.h"
@@ -468,15 +469,9 @@ void OpenRun::take_batch(RunBatch&& batch) {
     Q_EMIT problem(batch.error);
     return;
   }
-  // Events and records are separate; an event follows the record of its step.
-  auto event = batch.events.begin();
-  for (const auto& record : batch.records) {
-    for (; event != batch.events.end() && event->step < record.step; ++event)
-      take(std::move(*event));
-    take(record);
-  }
-  for (; event != batch.events.end(); ++event)
-    take(std::move(*event));
+  telemetry::in_order(
+      batch.records, std::move(batch.events), [this](const telemetry::StepRecord& record) { take(record); },
+      [this](telemetry::Event event) { take(std::move(event)); });
   Q_EMIT grew();
   if (!batch.complete)
     return;

@@ -20,9 +20,9 @@ class Texts {
 
 QString place_text(const Picture& picture, double x) {
   const QString& label = picture.scene.x_label;
-  if (picture.view.values() == XValues::clock)
-    return clock_text(x);
-  return label.isEmpty() ? number_text(x) : Texts::tr("%1 %2").arg(label, number_text(x));
+  const QString place = x_text(x, picture.view.values());
+  const bool speaks_for_itself = label.isEmpty() || picture.view.values() == XValues::clock;
+  return speaks_for_itself ? place : Texts::tr("%1 %2").arg(label, place);
 }
 
 QString mark_text(const Picture& picture, const PlotMark& mark) {

@@ -109,7 +109,7 @@ void paint_crosshair(const Picture& picture, QCPPainter& painter, double x) {
   paint_dots(picture, painter, x);
   const QRectF stack = picture.stack();
   const double height = QFontMetricsF(picture.fonts.small).height();
-  paint_pill(picture, painter, picture.view.values() == XValues::clock ? clock_text(x) : number_text(x),
+  paint_pill(picture, painter, x_text(x, picture.view.values()),
              {std::round(picture.x_pixel(x)), stack.bottom() + 7 + height / 2}, picture.theme.color(Role::text),
              picture.theme.color(Role::card), picture.theme.color(Role::text));
 }

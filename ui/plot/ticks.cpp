@@ -166,4 +166,8 @@ QString number_text(double value, int digits) {
   return text;
 }
 
+QString x_text(double x, XValues values) {
+  return values == XValues::clock ? clock_text(x) : number_text(x);
+}
+
 } // namespace batchscope::ui

@@ -27,5 +27,7 @@ QString clock_text(double unix_seconds);
 /// A number for reading off a plot: with thousands separators and at most `digits` significant digits; NaN and
 /// infinities as such.
 QString number_text(double value, int digits = 5);
+/// The same for a value of an x axis.
+QString x_text(double x, XValues values);
 
 } // namespace batchscope::ui

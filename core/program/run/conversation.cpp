@@ -310,10 +310,8 @@ void Conversation::take(telemetry::Event event, const telemetry::StatusChange& c
   if (paused == said_paused_ || (!paused && paused_))
     return;
   said_paused_ = paused;
-  telemetry::StatusChange timed = change;
   if (live) // when an earlier one came, nobody knows
-    timed.at = utc_now();
-  event.body = std::move(timed);
+    std::get<telemetry::StatusChange>(event.body).at = utc_now();
   push(std::move(event));
 }
 
