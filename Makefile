@@ -6,8 +6,8 @@ export JOBS ?= $(shell nproc)
 # Tests wait much of their time, for processes and for what a thread reports.
 TEST_JOBS := $(shell expr $(JOBS) + 1)
 PREFIX ?= $(HOME)/.local
-configure_and_build = cmake --preset $(1) && cmake --build --preset $(1) --parallel $(JOBS)
-build_and_run_tests = cmake --build --preset $(1) --parallel $(JOBS) --target tests && ctest --preset $(1) --parallel $(TEST_JOBS)
+configure_build_and_test = cmake --preset $(1) && \
+  cmake --build --preset $(1) --parallel $(JOBS) --target $(2) && ctest --preset $(3) --parallel $(TEST_JOBS)
 
 help:
 	@echo 'make run      set up, build, and open the window; without a display, run the demo in the terminal'
@@ -39,17 +39,15 @@ setup:
 	@scripts/setup
 
 build: setup
-	$(call configure_and_build,release)
+	cmake --preset release && cmake --build --preset release --parallel $(JOBS)
 
 run: build
 	@if build/bin/batchscope --check-display; then build/bin/batchscope; else build/bin/batchscope-cli demo; fi
 
 test: build test-packages
-	$(call build_and_run_tests,release)
-	$(call configure_and_build,asan)
-	$(call build_and_run_tests,asan)
-	$(call configure_and_build,tsan)
-	$(call build_and_run_tests,tsan)
+	$(call configure_build_and_test,release,tests,release)
+	$(call configure_build_and_test,asan,tests,asan)
+	$(call configure_build_and_test,tsan,tests,tsan)
 
 test-python: build test-packages
 	ctest --preset release --parallel $(TEST_JOBS) --tests-regex '^python_'
@@ -82,11 +80,8 @@ uninstall:
 	@scripts/install uninstall "$(PREFIX)"
 
 soak: build test-packages
-	cmake --build --preset release --parallel $(JOBS) --target tests
-	ctest --preset soak --parallel $(TEST_JOBS)
-	$(call configure_and_build,asan)
-	cmake --build --preset asan --parallel $(JOBS) --target tests
-	ctest --preset asan-long --parallel $(TEST_JOBS)
+	$(call configure_build_and_test,release,tests,soak)
+	$(call configure_build_and_test,asan,tests long_tests,asan-long)
 
 bench: build test-packages
 	cmake --build --preset release --parallel $(JOBS) --target batchscope_bench

@@ -17,4 +17,15 @@ fs::path resources_folder() {
   return BATCHSCOPE_RESOURCES;
 }
 
+fs::path manual() {
+  const fs::path above = resources_folder().parent_path();
+  for (const fs::path& page : {above / "doc" / "batchscope" / "index.html", above / "build" / "docs" / "index.html",
+                               above / "docs" / "index.md"}) {
+    std::error_code error;
+    if (fs::is_regular_file(page, error))
+      return page;
+  }
+  return {};
+}
+
 } // namespace batchscope

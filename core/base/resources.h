@@ -9,4 +9,8 @@ namespace batchscope {
 /// tree's.
 std::filesystem::path resources_folder();
 
+/// The first page of the manual: as HTML beside an installed program or where `make docs` puts it, else as text in the
+/// source tree; empty if there is none.
+std::filesystem::path manual();
+
 } // namespace batchscope

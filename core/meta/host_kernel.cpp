@@ -1,6 +1,7 @@
 #include "core/meta/detail/host_kernel.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -32,6 +33,7 @@ constexpr std::int64_t few_operations = 1 << 29;
 constexpr std::int64_t most_examples = 509;
 constexpr std::size_t many_events = 64;   ///< of one call
 constexpr std::size_t max_kernels = 4096; ///< remembered; beyond, all are forgotten
+constexpr int enough_of_a_family = 3;     ///< learnt to use no memory, until it is believed of all
 
 struct HostBlock {
   std::uint64_t bytes = 0;
@@ -117,6 +119,11 @@ HostKernel learn(std::int64_t examples, const PrepareKernel& prepare) {
   return kernel.events.size() > many_events ? at_its_peak(kernel) : kernel;
 }
 
+bool has_workspace(const HostKernel& kernel) {
+  return std::any_of(kernel.blocks.begin(), kernel.blocks.end(),
+                     [](const HostBlock& block) { return block.output < 0; });
+}
+
 /// Known kernels, for all threads of the process.
 class KnownKernels {
 public:
@@ -125,8 +132,17 @@ public:
     const auto found = kernels_.find(key);
     return found == kernels_.end() ? nullptr : found->second;
   }
-  void add(const std::string& key, std::shared_ptr<const HostKernel> kernel) {
+  bool uses_none(const std::string& family) const {
     const std::lock_guard lock(mutex_);
+    const auto found = without_workspace_.find(family);
+    return found != without_workspace_.end() && found->second >= enough_of_a_family;
+  }
+  void add(const std::string& key, const std::string& family, std::shared_ptr<const HostKernel> kernel) {
+    const std::lock_guard lock(mutex_);
+    if (!family.empty() && has_workspace(*kernel))
+      without_workspace_[family] = std::numeric_limits<int>::min(); // never believed
+    else if (!family.empty() && without_workspace_[family] < enough_of_a_family)
+      ++without_workspace_[family];
     if (kernels_.size() >= max_kernels)
       kernels_.clear();
     kernels_[key] = std::move(kernel);
@@ -135,6 +151,7 @@ public:
 private:
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const HostKernel>> kernels_; ///< guarded by mutex_
+  std::map<std::string, int> without_workspace_;                     ///< kernels by family; guarded by mutex_
 };
 
 KnownKernels& known_kernels() {
@@ -186,14 +203,15 @@ std::vector<at::Tensor> like_host_kernel(const HostKernelCall& call) {
   };
   std::vector<at::Tensor> made(call.outputs.size());
   const Learning learning = scope != nullptr ? scope->learning_ : Learning::all;
-  const std::int64_t learnt = learning == Learning::none ? 0 : examples_to_learn_with(call);
+  const bool needless = learning == Learning::none || (!call.family.empty() && known_kernels().uses_none(call.family));
+  const std::int64_t learnt = needless ? 0 : examples_to_learn_with(call);
   const std::string key = call.key + c10::toString(call.type) + " x" + std::to_string(learnt);
   auto kernel = learnt > 0 ? known_kernels().find(key) : nullptr;
   if (!kernel && learnt > 0 && learning == Learning::known_only) {
     scope->missed_ = true;
   } else if (!kernel && learnt > 0) {
     kernel = std::make_shared<const HostKernel>(learn(learnt, call.prepare));
-    known_kernels().add(key, kernel);
+    known_kernels().add(key, call.family, kernel);
   }
   if (kernel) {
     const auto workspace = [&](std::uint64_t bytes) {

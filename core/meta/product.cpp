@@ -59,9 +59,12 @@ ProductSizes sizes_to_learn_with(ProductSizes sizes) {
   return sizes;
 }
 
-/// A product of matrices in 16 bit, for which `cpu` packs the operands in blocks; in 32 bit no workspace is counted.
-at::Tensor product(const at::Tensor& a, const at::Tensor& b,
-                   const std::function<at::Tensor(at::Tensor, at::Tensor)>& run, const char* name) {
+/// `bias` is undefined where none is added.
+using Multiply = at::Tensor (*)(const at::Tensor& x, const at::Tensor& y, const at::Tensor& bias);
+
+/// A product of matrices in 16 bit, for which some processors' `cpu` packs the operands in blocks, and others' does
+/// not; in 32 bit no workspace is counted.
+at::Tensor product(const at::Tensor& a, const at::Tensor& b, bool biased, Multiply run, const char* name) {
   std::vector<std::int64_t> sizes = a.sizes().vec();
   sizes.back() = b.size(-1);
   const at::ScalarType type = a.scalar_type();
@@ -81,11 +84,17 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b,
     return matrix;
   };
   const HostMatrix x = reduced(a, rows, inner), y = reduced(b, inner, columns);
-  return like_host_kernel({.key = std::string(name) + ' ' + text_of(x.sizes) + text_of(y.sizes) +
-                                  (x.transposed ? "transposed " : "") + (y.transposed ? "by transposed " : ""),
+  const std::string kind = std::string(name) + (x.transposed ? " transposed" : "") +
+                           (y.transposed ? " by transposed " : " ") + c10::toString(type);
+  constexpr double telling = 1 << 22; // where operands are packed, tiny ones may not be
+  return like_host_kernel({.key = kind + ' ' + text_of(x.sizes) + text_of(y.sizes),
+                           .family = reduced_sizes.multiplications() >= telling ? kind : std::string(),
                            .type = type,
                            .prepare = [&](std::int64_t) -> RunKernel {
-                             return [run, x = x.zeros(type), y = y.zeros(type)] { return std::vector{run(x, y)}; };
+                             return [run, x = x.zeros(type), y = y.zeros(type),
+                                     bias = biased ? at::zeros({columns}, type) : at::Tensor()] {
+                               return std::vector{run(x, y, bias)};
+                             };
                            },
                            .outputs = {{sizes, type}}})
       .front();
@@ -93,21 +102,20 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b,
 
 at::Tensor mm(const at::Tensor& a, const at::Tensor& b) {
   return product(
-      a, b, [](const at::Tensor& x, const at::Tensor& y) { return at::mm(x, y); }, "mm");
+      a, b, false, [](const at::Tensor& x, const at::Tensor& y, const at::Tensor&) { return at::mm(x, y); }, "mm");
 }
 
 at::Tensor bmm(const at::Tensor& a, const at::Tensor& b) {
   return product(
-      a, b, [](const at::Tensor& x, const at::Tensor& y) { return at::bmm(x, y); }, "bmm");
+      a, b, false, [](const at::Tensor& x, const at::Tensor& y, const at::Tensor&) { return at::bmm(x, y); }, "bmm");
 }
 
 /// With a bias, the vector of a linear layer.
 at::Tensor addmm(const at::Tensor& /*bias*/, const at::Tensor& a, const at::Tensor& b, const at::Scalar& /*beta*/,
                  const at::Scalar& /*alpha*/) {
-  const auto run = [](const at::Tensor& x, const at::Tensor& y) {
-    return at::addmm(at::zeros({y.size(1)}, x.scalar_type()), x, y);
-  };
-  return product(a, b, run, "addmm");
+  return product(
+      a, b, true,
+      [](const at::Tensor& x, const at::Tensor& y, const at::Tensor& bias) { return at::addmm(bias, x, y); }, "addmm");
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "ui/plot/detail/board.h"
 
 #include <QFontMetricsF>
+#include <QToolButton>
 
 #include <algorithm>
 #include <cmath>
@@ -36,7 +37,14 @@ Board::Board(LinkedPlots& owner, const Theme& theme)
                                                          if (pacer_.wanted())
                                                            pacer_.refresh();
                                                        })),
-      pacer_(owner, [this] { return draw(); }), fonts_(owner.font()), x_ticks_(new QCPAxisTickerText) {
+      show_all_(new QToolButton(&owner)), pacer_(owner, [this] { return draw(); }), fonts_(owner.font()),
+      x_ticks_(new QCPAxisTickerText) {
+  show_all_->setText(LinkedPlots::tr("Show all"));
+  show_all_->setToolTip(LinkedPlots::tr("Leave the zoom (double click, or Home)"));
+  show_all_->setProperty("kind", QStringLiteral("overlay"));
+  show_all_->setFocusPolicy(Qt::NoFocus); // the plots' own keys do it
+  show_all_->hide();
+  QObject::connect(show_all_, &QToolButton::clicked, &owner, &LinkedPlots::show_all);
   new Painted(canvas_, layers::back, [this](QCPPainter& painter) { paint_back(picture(), painter); });
   new Painted(canvas_, layers::marks, [this](QCPPainter& painter) {
     paint_lines(picture(), painter);
@@ -342,8 +350,23 @@ bool Board::draw() {
     return false;
   drawn_ = true;
   canvas_->set_top_used(top_used());
+  place_show_all();
   canvas_->replot(pacer_.visible() ? QCustomPlot::rpImmediateRefresh : QCustomPlot::rpQueuedRefresh);
   return true;
+}
+
+void Board::place_show_all() {
+  const std::vector<Panel*> visible = shown();
+  const bool part = !visible.empty() &&
+                    (!view_.shows_all() || std::any_of(visible.begin(), visible.end(),
+                                                       [](const Panel* panel) { return panel->zoomed_y.has_value(); }));
+  if (part) {
+    constexpr int apart = 4;
+    const QRect area = visible.front()->area().toRect();
+    show_all_->adjustSize();
+    show_all_->move(area.right() - show_all_->width() - apart, area.top() + apart);
+  }
+  show_all_->setVisible(part);
 }
 
 void Board::draw_top() {

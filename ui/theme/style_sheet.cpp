@@ -82,6 +82,8 @@ QToolButton:pressed, QToolButton:checked { background: @chosen; color: @accent; 
 QToolButton:focus { border-color: @accent; }
 QToolButton:disabled { color: @faint; }
 QToolButton::menu-indicator { image: none; }
+QToolButton[kind="overlay"] { background: @card; border-color: @grid; padding: 1u 8u; }
+QToolButton[kind="overlay"]:hover { background: @grid; }
 QToolButton[kind="quiet"] { color: @dimmed; padding: 2u 10u 0 10u; border: none; background: transparent; }
 QToolButton[kind="quiet"]:hover { color: @text; }
 QToolButton[kind="quiet"][tone="error"] { color: @error; }

@@ -68,6 +68,7 @@ private:
   QAction* command(const QString& text, const QString& icon, const QKeySequence& keys, const QString& tip);
   void open_palette();
   void open_keys();
+  void open_manual();
   QList<KeyGroup> key_groups() const;
   // The database as a file, main_window_database.cpp.
   void make_database_commands(QMenu& menu);

@@ -3,12 +3,15 @@
 
 #include <QActionGroup>
 #include <QCoreApplication>
+#include <QDesktopServices>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QUndoGroup>
+#include <QUrl>
 
+#include "core/base/resources.h"
 #include "core/exchange/export.h"
 #include "ui/widgets/command_palette.h"
 #include "ui/widgets/commands.h"
@@ -135,9 +138,20 @@ void MainWindow::make_help_menu() {
   keys->setShortcuts({QKeySequence(Qt::Key_Question), QKeySequence(Qt::Key_F1)});
   connect(keys, &QAction::triggered, this, &MainWindow::open_keys);
   menu->addAction(keys);
+  QAction* handbook = command(tr("&Manual"), "open", {}, tr("Open the manual in another program"));
+  connect(handbook, &QAction::triggered, this, &MainWindow::open_manual);
+  menu->addAction(handbook);
   QAction* about = command(tr("&About BatchScope"), "info", {}, tr("Version and licence"));
   connect(about, &QAction::triggered, this, &MainWindow::show_about);
   menu->addAction(about);
+}
+
+void MainWindow::open_manual() {
+  const QString page = QString::fromStdString(manual().string());
+  if (page.isEmpty())
+    show_problem(tr("The manual is not installed. It is part of the source code, in the folder docs."));
+  else if (!QDesktopServices::openUrl(QUrl::fromLocalFile(page)))
+    show_problem(tr("No program that shows the manual was found. It is in %1.").arg(page));
 }
 
 void MainWindow::open_palette() {

@@ -21,6 +21,7 @@ struct HostOutput {
 /// A call of a kernel of `cpu`.
 struct HostKernelCall {
   std::string key;                  ///< the kernel, its type and all its shapes without the number of examples
+  std::string family;               ///< of kernels that all pack what they read, or none; empty: of none
   std::int64_t examples = 1;        ///< the first dimension of what grows with the batch
   std::int64_t elements = 1;        ///< of its largest tensor, for each example
   std::int64_t operations = 1;      ///< multiplications and additions, for each example
@@ -32,7 +33,7 @@ struct HostKernelCall {
 /// Makes the blocks of the call on `meta`: its outputs and the memory that the kernel uses while it runs, in the same
 /// order. They are learnt by running the kernel with a few examples on the host, uncounted; later calls with the same
 /// key only repeat them. Of a kernel for which that would take longer than a fraction of a second, only the outputs are
-/// made. Any thread.
+/// made; also of a family whose first few, of different shapes, were learnt to use no memory here. Any thread.
 std::vector<at::Tensor> like_host_kernel(const HostKernelCall& call);
 
 enum class Learning {

@@ -35,6 +35,18 @@ private Q_SLOTS:
     QCOMPARE(QString::fromUtf8(program.readAllStandardOutput()), prefix.filePath("share/batchscope"));
   }
 
+  void knowsWhereTheManualIs() {
+    const std::filesystem::path source = std::filesystem::path(BATCHSCOPE_SOURCE_DIR);
+    QVERIFY(manual() == source / "docs" / "index.md" || manual() == source / "build" / "docs" / "index.html");
+    const QTemporaryDir prefix;
+    qputenv("BATCHSCOPE_RESOURCES", prefix.filePath("share/batchscope").toUtf8());
+    QVERIFY(manual().empty());
+    QVERIFY(QDir(prefix.path()).mkpath("share/doc/batchscope"));
+    QFile page(prefix.filePath("share/doc/batchscope/index.html"));
+    QVERIFY(page.open(QFile::WriteOnly));
+    QCOMPARE(manual(), std::filesystem::path(page.fileName().toStdString()));
+  }
+
   void theEnvironmentGoesFirst() {
     qputenv("BATCHSCOPE_RESOURCES", "/some/where");
     QCOMPARE(resources_folder(), std::filesystem::path("/some/where"));

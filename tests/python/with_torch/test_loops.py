@@ -6,7 +6,7 @@ import subprocess
 import sys
 import unittest
 
-from torch_programs import HERE, WithRun
+from torch_programs import HERE, LONG, WithRun
 
 from loops import BATCH, EXAMPLES, LOOPS
 from pretended_batchscope import PATIENCE, Program, Server
@@ -16,6 +16,13 @@ WATCHED = {"by_hand": "no-loader", "closures": "no-loader", "same_loader_twice":
 WITHOUT_SIZES = ("by_hand", "closures", "prefetched")
 # The size of these follows one step later, because the next batch is fetched before the present one is used.
 AHEAD = ("one_ahead", "accelerated")
+# One of each kind; the others are tried by `make soak`.
+KINDS = {"plain", "scales", "two_networks", "by_hand", "evaluates_inside", "fresh_loaders", "leaves_early",
+         "prefetched", "one_ahead", "accelerated"}
+
+
+def tried(names):
+    return [name for name in names if LONG or name in KINDS]
 
 
 class Loops(WithRun):
@@ -39,7 +46,7 @@ class Loops(WithRun):
 
     def test_attaching_changes_nothing_and_sees_every_step(self):
         for options in ([], ["--workers", "2"]):
-            names = [name for name in LOOPS if not options or name in ("plain", "fresh_loaders", "leaves_early")]
+            names = tried(LOOPS) if not options else ["plain", "fresh_loaders", *(["leaves_early"] if LONG else [])]
             alone = self.trained(" ".join(names), *options)
             for name in names:
                 with self.subTest(name=name, options=options):
@@ -91,9 +98,9 @@ class Loops(WithRun):
         def size(step):
             return 3 + 5 * step % 17
 
-        for name, *options in (("plain",), ("plain", "--workers", "2"), ("accumulates",), ("fresh_loaders",),
-                               ("leaves_early",), ("two_networks",), ("evaluates_inside",),
-                               *((ahead,) for ahead in AHEAD)):
+        names = tried(("plain", "accumulates", "fresh_loaders", "leaves_early", "two_networks", "evaluates_inside"))
+        names += tried(AHEAD)
+        for name, *options in (*((name,) for name in names), ("plain", "--workers", "2")):
             with self.subTest(name=name, options=options):
                 said, server = self.attached(name, *options, welcome={"batch": size(1), "hold": 1},
                                              answer=lambda record: {"batch": size(record["step"] + 1)})

@@ -1,4 +1,5 @@
 #include <QElapsedTimer>
+#include <QToolButton>
 
 #include "plot_test.h"
 #include "test_program.h"
@@ -47,8 +48,12 @@ void TestLinkedPlots::all_is_shown_and_followed() {
   plots.settle();
   QCOMPARE(plots.visible_range(), std::pair(0.0, 200.0));
 
+  auto* button = plots.findChild<QToolButton*>();
+  QVERIFY(button && !button->isVisible());
   plots.show_range(120, 160);
   QVERIFY(!plots.following());
+  plots.settle();
+  QVERIFY(button->isVisible() && plots.rect().contains(button->geometry()));
   plots.set_following(true);
   plots.settle();
   QCOMPARE(plots.visible_range(), std::pair(160.0, 200.0));
@@ -56,8 +61,10 @@ void TestLinkedPlots::all_is_shown_and_followed() {
     history->append(step_record(step));
   plots.settle();
   QCOMPARE(plots.visible_range(), std::pair(210.0, 250.0));
-  plots.show_all();
+  button->click();
   QCOMPARE(plots.visible_range(), std::pair(0.0, 250.0));
+  plots.settle();
+  QVERIFY(!button->isVisible());
 }
 
 void TestLinkedPlots::what_the_plan_reaches_and_the_future() {

@@ -9,6 +9,8 @@
 #include "ui/plot/detail/pacer.h"
 #include "ui/plot/detail/paint.h"
 
+class QToolButton;
+
 namespace batchscope::ui {
 
 /// The contents of the plots, and their drawing.
@@ -62,11 +64,13 @@ private:
   bool fit_axes(); ///< false if the left margin had to grow
   int plot_width() const;
   void report_view();
+  void place_show_all();
   bool top_used() const;
 
   LinkedPlots& owner_;
   const Theme& theme_;
-  Canvas* canvas_; ///< child of the owner
+  Canvas* canvas_;        ///< child of the owner
+  QToolButton* show_all_; ///< child of the owner, on the plots while they show a part only
   Pacer pacer_;
   PlotFonts fonts_;
   QSharedPointer<QCPAxisTickerText> x_ticks_;

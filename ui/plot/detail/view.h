@@ -23,6 +23,7 @@ public:
   const Range& range() const { return range_; }
   const Range& full() const { return full_; }
   bool following() const { return following_; }
+  bool shows_all() const { return all_; }
 
   void set_following(bool following);
   void show_all();
