@@ -37,43 +37,74 @@ std::int64_t grid_size(const SweepSpec& spec) {
   return size;
 }
 
-std::vector<filter::Field> make_condition_fields() {
-  std::vector<filter::Field> fields;
-  for (const SpecField& field : run::spec_fields()) {
+/// What a condition of a sweep may compare: the settings of its runs, and a program's own placeholders by `set.NAME` or
+/// `NAME`, which hold numbers or texts.
+class ConditionFields {
+public:
+  explicit ConditionFields(const SweepSpec& sweep) {
     using telemetry::ValueKind;
-    const ValueKind kind = field.kind == SpecField::Kind::bytes ? ValueKind::bytes
-                           : is_numeric(field)                  ? ValueKind::number
-                                                                : ValueKind::text;
-    fields.push_back(
-        {.name = field.key, .kind = kind, .is_text = kind == ValueKind::text, .short_name = {}, .choices = {}});
+    std::set<std::string> own;
+    for (const std::string& key : run::keys_of(sweep.base)) {
+      if (run::placeholder_in(key)) {
+        own.insert(key);
+        continue;
+      }
+      const SpecField& field = run::spec_field(key);
+      const ValueKind kind = field.kind == SpecField::Kind::bytes ? ValueKind::bytes
+                             : is_numeric(field)                  ? ValueKind::number
+                                                                  : ValueKind::text;
+      settings_.push_back(
+          {.name = key, .kind = kind, .is_text = kind == ValueKind::text, .short_name = {}, .choices = {}});
+      keys_.push_back(key);
+    }
+    for (const Variation& variation : sweep.vary)
+      if (run::placeholder_in(variation.field))
+        own.insert(variation.field);
+    keys_.insert(keys_.end(), own.begin(), own.end());
   }
-  return fields;
-}
 
-const std::vector<filter::Field>& condition_fields() {
-  static const std::vector<filter::Field> fields = make_condition_fields();
-  return fields;
-}
+  filter::Condition parse(const std::string& text) const {
+    filter::MoreFields own;
+    own.find = [this](const std::string& name) -> std::optional<std::size_t> {
+      for (std::size_t i = settings_.size(); i < keys_.size(); ++i)
+        if (name == keys_[i] || name == run::placeholder_in(keys_[i]))
+          return i;
+      return std::nullopt;
+    };
+    own.accepted = [this] {
+      return fmt::format(", {}",
+                         fmt::join(keys_.begin() + static_cast<std::ptrdiff_t>(settings_.size()), keys_.end(), ", "));
+    };
+    const bool has_own = keys_.size() > settings_.size();
+    return filter::parse_condition(text, settings_, "--only", has_own ? own : filter::MoreFields{});
+  }
+  const std::string& key(std::size_t field) const { return keys_[field]; }
+
+private:
+  std::vector<filter::Field> settings_;
+  std::vector<std::string> keys_; ///< those of settings_, then the program's own
+};
 
 /// The settings of a run as conditions see them: an unset field has the value that follows from the others.
 class SpecValues final : public filter::Values {
 public:
-  explicit SpecValues(const RunSpec& spec) : spec_(spec) {}
+  SpecValues(const ConditionFields& fields, const RunSpec& spec) : fields_(fields), spec_(spec) {}
 
   std::optional<double> number(std::size_t field) const override {
-    const SpecField& about = run::spec_fields()[field];
-    if (about.kind == SpecField::Kind::bytes)
+    const std::string& key = fields_.key(field);
+    if (run::spec_field(key).kind == SpecField::Kind::bytes)
       return spec_.memory_budget ? std::optional(static_cast<double>(*spec_.memory_budget)) : std::nullopt;
-    const std::string shown = run::field_shown(spec_, about.key);
+    const std::string shown = run::field_shown(spec_, key);
     double value = 0;
     const auto [end, error] = std::from_chars(shown.data(), shown.data() + shown.size(), value);
     return error == std::errc() && end == shown.data() + shown.size() ? std::optional(value) : std::nullopt;
   }
   std::optional<std::string> text(std::size_t field) const override {
-    return run::field_text(spec_, run::spec_fields()[field].key);
+    return run::field_text(spec_, fields_.key(field));
   }
 
 private:
+  const ConditionFields& fields_;
   const RunSpec& spec_;
 };
 
@@ -155,8 +186,9 @@ std::vector<RunSpec> without_repeats(const SweepSpec& sweep) {
   const std::int64_t grid = grid_size(sweep);
   if (grid > SweepSpec::max_grid)
     refuse_many(grid, SweepSpec::max_grid);
-  const auto condition = filter::parse_condition(sweep.only, condition_fields(), "--only");
-  const Meets meets = [&](const RunSpec& run) { return condition(SpecValues(run)); };
+  const ConditionFields fields(sweep);
+  const auto condition = fields.parse(sweep.only);
+  const Meets meets = [&](const RunSpec& run) { return condition(SpecValues(fields, run)); };
   if (sweep.random)
     return drawn(sweep, *sweep.random, meets);
   std::vector<RunSpec> runs;

@@ -153,6 +153,17 @@ void TestVariation::conditionsLeaveOut() {
   spec.only = "lr <= 0.001"; // the default of an unset field counts
   spec.vary.pop_back();
   QCOMPARE(batches(spec), QString("8 16 32"));
+  // A program has no learning rate but its own placeholder, which may have texts as values.
+  spec.base.program = run::ProgramSpec{.command = {"python3", "train.py", "{batch}", "{lr}"}};
+  spec.base.program->set = {{"lr", "0.1"}};
+  spec.vary.push_back(parse_variation("set.lr=0.1,0.01,abc"));
+  for (const char* only : {"lr < 0.05", "set.lr < 0.05", "lr != 0.1 and lr != abc"}) {
+    spec.only = only;
+    check(spec);
+    QCOMPARE(batches(spec), QString("8 16 32"));
+  }
+  spec.only = "optimizer = adam";
+  QVERIFY(refusal([&] { check(spec); }).contains("set.lr"));
 }
 
 void TestVariation::randomSweeps() {
