@@ -1,6 +1,7 @@
 #include "core/series/history.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -13,6 +14,12 @@ namespace {
 std::size_t place_in_row(const std::string& name) {
   const auto& names = telemetry::step_series();
   return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+/// What a program measures at some steps only: in between, the last value holds.
+const std::array<std::size_t, 2>& measured_at_times() {
+  static const std::array<std::size_t, 2> places = {place_in_row("allocated_bytes"), place_in_row("reserved_bytes")};
+  return places;
 }
 
 } // namespace
@@ -39,6 +46,9 @@ void History::append(const telemetry::StepRecord& record) {
   const Place where = {static_cast<double>(record.step), static_cast<double>(record.examples_seen), record.epoch,
                        record.seconds, last_seconds_ + clock_ahead_};
   telemetry::row(record, row_);
+  for (const std::size_t place : measured_at_times())
+    if (const auto& before = of_steps_[place].values; std::isnan(row_[place]) && before.size() > 0)
+      row_[place] = before[before.size() - 1];
   steps_->append(where);
   for (std::size_t i = 0; i < row_.size(); ++i)
     of_steps_[i].values.append(row_[i]);

@@ -299,7 +299,7 @@ void LiveCurves::show_memory(const OpenRun& run, series::Axis axis) {
     if (is_told(series))
       add(memory_panel, name, series_of(run, series, axis, to_megabytes), style);
   };
-  const QString reserved = whole_process ? CurveTexts::tr("resident") : CurveTexts::tr("reserved by allocator");
+  const QString reserved = whole_process ? CurveTexts::tr("RAM since start") : CurveTexts::tr("reserved by allocator");
   add_memory(
       "reserved_bytes", reserved,
       {.name = reserved,

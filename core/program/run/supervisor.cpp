@@ -293,7 +293,9 @@ telemetry::RunOutcome Supervisor::finish(run::RunControl& control) {
   telemetry::RunOutcome outcome = conversation_.progress().outcome();
   outcome.status = verdict_.status;
   outcome.reason = verdict_.reason_text();
-  outcome.peak_bytes = std::max(outcome.peak_bytes, peak().value_or(0));
+  // Without a step, nothing was reported: what the process took is no peak of a step of others that are attached to.
+  if (!spec_.program->attach || outcome.steps > 0)
+    outcome.peak_bytes = std::max(outcome.peak_bytes, peak().value_or(0));
   if (!outcome.batch)
     outcome.batch = conversation_.own_batch(); // it has reported no step
   if (outcome.steps == 0)

@@ -78,6 +78,7 @@ private Q_SLOTS:
   void gives_values_that_come_now_and_then_points_of_their_own();
   void names_what_a_step_series_has_taken();
   void keeps_events_that_have_a_kind();
+  void holds_memory_that_was_not_measured();
   void hides_device_memory_that_nobody_knows();
   void never_lets_x_fall();
   void grows_without_moving_what_it_gave_out();
@@ -244,6 +245,20 @@ void TestHistory::keeps_events_that_have_a_kind() {
   const auto* oom = std::get_if<telemetry::OutOfMemory>(&history.events()[0].body);
   QVERIFY(oom && oom->attempted_batch == 64);
   QCOMPARE(history.events()[0].seconds, 2.5);
+}
+
+void TestHistory::holds_memory_that_was_not_measured() {
+  History history;
+  for (const std::int64_t bytes : {0, 700, 0, 0, 900}) {
+    telemetry::StepRecord record = record_at(static_cast<std::int64_t>(history.steps()) + 1);
+    record.allocated_bytes = bytes;
+    record.loss = bytes == 900 ? std::numeric_limits<double>::quiet_NaN() : 1;
+    history.append(record);
+  }
+  const Values values = values_of(history.find("allocated_bytes"));
+  QVERIFY(std::isnan(values[0]));
+  QCOMPARE(Values(values.begin() + 1, values.end()), (Values{700, 700, 700, 900}));
+  QVERIFY(std::isnan(values_of(history.find("loss"))[4])); // a value that diverged is shown
 }
 
 void TestHistory::hides_device_memory_that_nobody_knows() {

@@ -231,7 +231,7 @@ while True:
     here.bench().start_run(spec);
     QTRY_VERIFY_WITH_TIMEOUT(here.run() && here.run()->steps() > 3, patience_ms);
     QVERIFY(here.run()->reads_whole_process());
-    QTRY_VERIFY_WITH_TIMEOUT(here.texts("reading-facts").contains("resident"), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.texts("reading-facts").contains("RAM since start"), patience_ms);
     QCOMPARE(budget_label(8e6, here.run()), QString("budget 8.0 MB + libraries"));
     QCOMPARE(budget_label(8e6, nullptr), QString("budget 8.0 MB"));
     end_run(here);

@@ -49,6 +49,17 @@ private Q_SLOTS:
     QVERIFY(stored(runs, job).of("output").at(0)["tail"].get<std::string>().find("before") != std::string::npos);
   }
 
+  /// Its interpreter and libraries are no peak of a step, which others of a sweep have.
+  void anAttachedProgramWithoutAStepHasNoPeak() {
+    const ProgramRuns runs;
+    for (const bool attach : {false, true}) {
+      run::RunSpec spec = runs.python("import time; time.sleep(0.5); raise ValueError('no rate')");
+      spec.program->attach = attach;
+      ProgramJob job(runs, spec);
+      QCOMPARE(job.end().peak_bytes > 0, !attach);
+    }
+  }
+
   void aCommandThatDoesNotExistIsRefused() {
     const ProgramRuns runs;
     QVERIFY_EXCEPTION_THROWN(program::open_program(runs.command({"no-such-command"})), Error);
@@ -356,6 +367,7 @@ loader = Sizes(run, 16, 1000)
 while True:
     loader.fetch()
     run.step(loss=1)
+    time.sleep(0.002)
 )"));
     job.wait_for_step(3);
     QVERIFY(job.control().edit({.schedule = "constant", .batch = 32, .command = 5}));
