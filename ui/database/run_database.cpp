@@ -257,6 +257,24 @@ void RunDatabase::set_deleted(const std::vector<std::int64_t>& runs, bool delete
   });
 }
 
+void RunDatabase::read_deleted(QObject* context, std::function<void(const std::vector<store::RunRow>& runs)> take) {
+  impl_->ask([this, impl = impl_.get(), context = QPointer(context), take = std::move(take)] {
+    auto runs = std::make_shared<std::vector<store::RunRow>>();
+    QString failure;
+    try {
+      *runs = store::RunReader(impl->file()).deleted();
+    } catch (const std::exception& error) {
+      failure = QString::fromUtf8(error.what());
+    }
+    impl->post([this, context, take, runs, failure] {
+      if (!failure.isEmpty())
+        Q_EMIT problem(failure);
+      else if (context)
+        take(*runs);
+    });
+  });
+}
+
 void RunDatabase::purge_deleted(QObject* context, std::function<void(std::int64_t runs)> done) {
   impl_->ask([impl = impl_.get(), context = QPointer(context), done = std::move(done)] {
     std::int64_t purged = 0;

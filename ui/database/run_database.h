@@ -48,6 +48,8 @@ public:
   void add_tags(const std::vector<std::int64_t>& runs, const QStringList& tags);
   void remove_tags(const std::vector<std::int64_t>& runs, const QStringList& tags);
   void set_deleted(const std::vector<std::int64_t>& runs, bool deleted);
+  /// Reads the runs that are marked as deleted, oldest first. Else there is a problem().
+  void read_deleted(QObject* context, std::function<void(const std::vector<store::RunRow>& runs)> take);
   /// Removes all runs that are marked as deleted for good; `done` gets their number. Else there is a problem().
   void purge_deleted(QObject* context, std::function<void(std::int64_t runs)> done);
   /// As RunStore::save_view() and RunStore::delete_view(); followed by views_changed() once stored, or by problem().

@@ -80,7 +80,9 @@ private:
   void choose_backup();
   void choose_merge();
   void choose_repaired_copy();
+  void choose_deleted();
   void ask_to_purge();
+  void ask_to_purge(qsizetype deleted);
   void say(const QString& said, const QString& problem);
   void show_database_problem(const QString& text, bool damaged);
   // Import, main_window_import.cpp.

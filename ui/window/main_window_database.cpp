@@ -1,4 +1,4 @@
-// The run database as a file: open, new, back up, merge, repair a copy, purge.
+// The run database as a file: open, new, back up, merge, repair a copy, restore deleted runs, purge.
 #include <filesystem>
 #include <system_error>
 
@@ -8,6 +8,7 @@
 #include <QMessageBox>
 #include <QPushButton>
 
+#include "ui/runs/deleted_runs.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/file_dialog.h"
 #include "ui/widgets/widgets.h"
@@ -48,20 +49,23 @@ void MainWindow::make_database_commands(QMenu& menu) {
   QAction* repair =
       command(tr("Repair a &copy…"), {}, {},
               tr("Write everything that is whole in this database into a new one; this one stays as it is"));
+  QAction* restore =
+      command(tr("&Restore deleted runs…"), "undo", {}, tr("Choose among the runs that are marked as deleted"));
   QAction* purge =
       command(tr("&Purge deleted runs…"), "trash", {}, tr("Remove the runs that are marked as deleted for good"));
   connect(back_up, &QAction::triggered, this, &MainWindow::choose_backup);
   connect(merge, &QAction::triggered, this, &MainWindow::choose_merge);
   connect(repair, &QAction::triggered, this, &MainWindow::choose_repaired_copy);
-  connect(purge, &QAction::triggered, this, &MainWindow::ask_to_purge);
-  const auto update = [this, merge, purge] {
+  connect(restore, &QAction::triggered, this, &MainWindow::choose_deleted);
+  connect(purge, &QAction::triggered, this, [this] { ask_to_purge(); });
+  const auto update = [this, merge, restore, purge] {
     const QString& why = workbench_.run_database().read_only();
-    for (QAction* action : {merge, purge})
+    for (QAction* action : {merge, restore, purge})
       allow(*action, why.isEmpty(), why);
   };
   connect(&workbench_.run_database(), &RunDatabase::read_only_changed, merge, update);
   update();
-  menu.addActions({back_up, merge, repair, purge});
+  menu.addActions({back_up, merge, repair, restore, purge});
 }
 
 void MainWindow::fill_recent_menu() {
@@ -149,10 +153,34 @@ void MainWindow::choose_repaired_copy() {
   dialog->open();
 }
 
+void MainWindow::choose_deleted() {
+  RunDatabase& runs = workbench_.run_database();
+  runs.read_deleted(this, [this, &runs](const std::vector<store::RunRow>& deleted) {
+    if (deleted.empty())
+      return say(tr("No run is marked as deleted."), {});
+    auto* dialog = new DeletedRuns(deleted, this);
+    connect(dialog, &DeletedRuns::restored, this, [this, &runs](const std::vector<std::int64_t>& chosen) {
+      runs.set_deleted(chosen, false);
+      say(chosen.size() == 1 ? tr("1 run restored.") : tr("%1 runs restored.").arg(chosen.size()), {});
+    });
+    dialog->open();
+  });
+}
+
 void MainWindow::ask_to_purge() {
-  auto* question = new QMessageBox(QMessageBox::NoIcon, tr("Purge deleted runs?"),
-                                   tr("Remove all runs that are marked as deleted, with their points, for good?"),
-                                   QMessageBox::NoButton, this);
+  workbench_.run_database().read_deleted(this, [this](const std::vector<store::RunRow>& deleted) {
+    if (deleted.empty())
+      return say(tr("No run is marked as deleted."), {});
+    ask_to_purge(static_cast<qsizetype>(deleted.size()));
+  });
+}
+
+void MainWindow::ask_to_purge(qsizetype deleted) {
+  auto* question = new QMessageBox(
+      QMessageBox::NoIcon, tr("Purge deleted runs?"),
+      deleted == 1 ? tr("Remove the run that is marked as deleted, with its points, for good?")
+                   : tr("Remove the %1 runs that are marked as deleted, with their points, for good?").arg(deleted),
+      QMessageBox::NoButton, this);
   question->setObjectName(QStringLiteral("purge_question"));
   question->setAttribute(Qt::WA_DeleteOnClose);
   question->setInformativeText(tr("This cannot be undone. Other runs stay as they are."));
@@ -162,10 +190,7 @@ void MainWindow::ask_to_purge() {
   question->setEscapeButton(keep);
   connect(purge, &QPushButton::clicked, this, [this] {
     workbench_.run_database().purge_deleted(this, [this](std::int64_t runs) {
-      say(runs == 0   ? tr("No run was marked as deleted.")
-          : runs == 1 ? tr("1 deleted run removed.")
-                      : tr("%1 deleted runs removed.").arg(runs),
-          {});
+      say(runs == 1 ? tr("1 deleted run removed.") : tr("%1 deleted runs removed.").arg(runs), {});
     });
   });
   question->open();

@@ -3,9 +3,11 @@
 #include <QFileDialog>
 #include <QLabel>
 #include <QListView>
+#include <QListWidget>
 #include <QMenu>
 #include <QMenuBar>
 #include <QMessageBox>
+#include <QPointer>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSignalSpy>
@@ -16,6 +18,7 @@
 #include "core/store/run_reader.h"
 #include "core/store/run_store.h"
 #include "test_program.h"
+#include "ui/runs/deleted_runs.h"
 #include "ui/widgets/command_palette.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/file_dialog.h"
@@ -370,9 +373,23 @@ private Q_SLOTS:
     choose("Merge a database…", here_->folder().filePath("other.db"));
     QTRY_VERIFY2(here_->banner().text().contains("runs added: 1"), qPrintable(here_->banner().text()));
     QTRY_COMPARE(here_->bench().run_database().runs().size(), std::size_t(2));
+    here_->action("Restore deleted runs…")->trigger();
+    QPointer<DeletedRuns> deleted;
+    QTRY_VERIFY((deleted = window().findChild<DeletedRuns*>()));
+    QVERIFY(deleted->findChild<QListWidget*>()->item(0)->text().contains("gone"));
+    deleted->accept(); // the only one is chosen
+    QTRY_COMPARE(here_->bench().run_database().runs().size(), std::size_t(3));
+    QCOMPARE(here_->banner().text(), QString("1 run restored."));
+    here_->action("Restore deleted runs…")->trigger();
+    QTRY_COMPARE(here_->banner().text(), QString("No run is marked as deleted."));
+    here_->banner().dismiss();
     here_->action("Purge deleted runs…")->trigger();
-    auto* question = window().findChild<QMessageBox*>("purge_question");
-    QVERIFY(question);
+    QTRY_COMPARE(here_->banner().text(), QString("No run is marked as deleted."));
+    store::RunStore(here_->database()).set_deleted({1}, true);
+    here_->action("Purge deleted runs…")->trigger();
+    QMessageBox* question = nullptr;
+    QTRY_VERIFY((question = window().findChild<QMessageBox*>("purge_question")));
+    QVERIFY(question->text().startsWith("Remove the run that is marked"));
     question->buttons().first()->click();
     QTRY_COMPARE(here_->banner().text(), QString("1 deleted run removed."));
     QCOMPARE(store::RunReader(here_->folder().filePath("copy.db").toStdString()).deleted().size(), std::size_t(1));
