@@ -271,11 +271,28 @@ std::string setting_name(std::string key) {
   return key;
 }
 
+namespace {
+
+/// Of many differences, what people tell runs apart by comes first.
+int rank_of(const std::string& key) {
+  if (key == "batch")
+    return 0;
+  if (key == "lr" || key.starts_with("set."))
+    return 1;
+  return key == "model" || key == "command" ? 2 : 3;
+}
+
+} // namespace
+
 std::string Group::label() const {
   constexpr std::size_t most = 4, some = 3;
+  auto ordered = values;
+  if (values.size() > most)
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [](const auto& a, const auto& b) { return rank_of(a.first) < rank_of(b.first); });
   std::string text;
   std::size_t named = 0;
-  for (const auto& [key, value] : values) {
+  for (const auto& [key, value] : ordered) {
     if (values.size() > most && (value.empty() || named == some))
       continue;
     ++named;

@@ -66,7 +66,8 @@ std::unique_ptr<BatchSchedule> make_schedule(const std::string& text, const Sche
     schedule->set_origin(origin);
     return schedule;
   }
-  ScheduleText parsed(text); // refuses a text without a name
+  if (text.find(':') == 0 || text.empty())
+    ScheduleText parsed(text); // refuses a text without a name
   throw input_error(
       fmt::format("unknown schedule '{}'; accepted: {}", shortened(text), fmt::join(schedule_forms(), " | ")));
 }

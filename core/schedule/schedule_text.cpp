@@ -7,10 +7,29 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/schedule/schedule_kind.h"
 
 namespace batchscope::schedule {
 
-ScheduleText::ScheduleText(const std::string& text) : text_(text), named_(parse_named(text, "schedule")) {}
+namespace {
+
+/// Of a known kind, a refused part is answered with the kind's form.
+NamedParameters parameters_of_kind(const std::string& text) {
+  const ScheduleKind* kind = kind_of(text);
+  const auto colon = text.find(':');
+  std::string_view rest = kind && colon != std::string::npos ? std::string_view(text).substr(colon + 1) : "";
+  while (!rest.empty()) {
+    const std::string_view part = take_part(rest);
+    if (part.find('=') == std::string_view::npos)
+      throw input_error(fmt::format("schedule '{}': {} is not a parameter; accepted: {}", shortened(text),
+                                    in_quotes(part), kind->form));
+  }
+  return parse_named(text, "schedule");
+}
+
+} // namespace
+
+ScheduleText::ScheduleText(const std::string& text) : text_(text), named_(parameters_of_kind(text)) {}
 
 void ScheduleText::accept_only(std::initializer_list<std::string_view> keys) const {
   for (const auto& [key, value] : named_.parameters) {

@@ -44,6 +44,7 @@ ViewBar::ViewBar(QAction* log, QAction* follow, QWidget* parent)
   axis_->setObjectName("axis");
   axis_->setAccessibleName(tr("X axis"));
   axis_->setToolTip(tr("Quantity on the x axis"));
+  axis_->setFocusPolicy(Qt::TabFocus); // after a click the keys are the plots': Home shows all
   make_axis_actions();
   smoothing_->setObjectName("smoothing");
   smoothing_->setAccessibleName(tr("Smoothing of the loss"));

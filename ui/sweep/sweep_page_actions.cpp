@@ -89,11 +89,17 @@ void SweepPage::plan_like_this() {
 
 void SweepPage::propose(const run::RunSpec& base) {
   plan_.base = base;
-  // A program has fewer fields, and placeholders of its own.
+  // A program has fewer fields, and placeholders of its own, which are there to be varied.
   const auto known = run::keys_of(base);
   std::erase_if(plan_.vary, [&](const sweep::Variation& variation) {
     return std::find(known.begin(), known.end(), variation.field) == known.end();
   });
+  for (const std::string& key : known) {
+    const bool varies = std::any_of(plan_.vary.begin(), plan_.vary.end(),
+                                    [&](const sweep::Variation& variation) { return variation.field == key; });
+    if (run::placeholder_in(key) && !varies)
+      plan_.vary.push_back({.field = key, .values = {run::field_text(base, key)}, .interval = {}});
+  }
   chosen_by_user_ = true;
   planning_ = true;
   content_.reset();

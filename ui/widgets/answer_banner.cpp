@@ -75,7 +75,7 @@ void AnswerBanner::show_answer(const Answer& answer) {
     pill_->setToolTip(tr("Every other setting is worse beyond the 95 % interval, or slower and not better"));
     break;
   case Certainty::close:
-    pill_->show_text(tr("close"), Pill::Tone::accent);
+    pill_->show_text(tr("close call"), Pill::Tone::accent);
     pill_->setToolTip(tr("Other settings show no clear difference from it"));
     break;
   case Certainty::unknown:

@@ -51,8 +51,8 @@ Error unknown_name(const run::ProgramSpec& program, const std::string& name) {
     known.push_back(fmt::format("{{{}}}", reserved));
   for (const auto& [own, text] : program.set)
     known.push_back(fmt::format("{{{}}}", own));
-  return input_error(fmt::format("{{{}}} in the command is not known; accepted: {}, names given by --set, and {{{{ for "
-                                 "a brace",
+  return input_error(fmt::format("{{{}}} in the command is not known; accepted: {}, names given by --set (in the "
+                                 "window: Placeholders), and {{{{ for a brace",
                                  shortened(name), fmt::join(known, ", ")),
                      "program");
 }

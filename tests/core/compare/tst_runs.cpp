@@ -108,6 +108,8 @@ private Q_SLOTS:
     QCOMPARE(group.label(), std::string("lr 0.1, init , dropout 0, clip 1"));
     group.values.emplace_back("seed", "2");
     QCOMPARE(group.label(), std::string("lr 0.1, dropout 0, clip 1 and 2 other settings"));
+    group.values.emplace_back("batch", "64");
+    QCOMPARE(group.label(), std::string("batch size 64, lr 0.1, dropout 0 and 3 other settings"));
   }
 
   void argumentsOfAProgramAreSettings() {

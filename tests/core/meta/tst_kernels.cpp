@@ -256,6 +256,37 @@ private Q_SLOTS:
     QCOMPARE(host->readings().refused, std::uint64_t{0});
   }
 
+  /// Of kernels that all use none, three are run; where one uses some, and without a family, each is.
+  void aFamilyWithoutWorkspaceIsLearntFromThree() {
+    const auto host = memory::open_device("cpu", 1'000'000);
+    const auto device = meta::MetaDevice::open();
+    const meta::MetaDevice::Scope scope(*device);
+    const auto learnt = [](const std::string& family, std::int64_t with_workspace) {
+      int prepared = 0;
+      for (std::int64_t n = 1; n <= 6; ++n) {
+        const auto made = meta::like_host_kernel({.key = family + " of " + std::to_string(n),
+                                                  .family = family,
+                                                  .prepare =
+                                                      [&prepared, n, with_workspace](std::int64_t) {
+                                                        ++prepared;
+                                                        return [n, with_workspace] {
+                                                          if (n == with_workspace)
+                                                            at::zeros({30});
+                                                          return Tensors{at::zeros({n})};
+                                                        };
+                                                      },
+                                                  .outputs = {{{n}}}});
+        if (made[0].numel() != n || !made[0].is_meta())
+          return -1;
+      }
+      return prepared;
+    };
+    QCOMPARE(learnt("none", 0), 3);
+    QCOMPARE(learnt("the first", 1), 6);
+    QCOMPARE(learnt("the third", 3), 6);
+    QCOMPARE(learnt("", 0), 6);
+  }
+
   /// A kernel that would take long is not run.
   void leavesLargeKernelsAlone() {
     const auto device = meta::MetaDevice::open();

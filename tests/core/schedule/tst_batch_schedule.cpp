@@ -271,6 +271,8 @@ private Q_SLOTS:
     const auto row = [](const char* text, const char* words) { QTest::newRow(text) << text << words; };
     row("", "schedule");
     row("nonsense", "unknown schedule 'nonsense'");
+    row("nonsense:16", "unknown schedule 'nonsense:16'");
+    row("linear:64", "schedule 'linear:64': \"64\" is not a parameter; accepted: linear:max=64");
     row("constant:batch=5", "takes no parameters");
     row("step:interval=5", "'increment=' is missing");
     row("step:interval=0,increment=1", "interval");

@@ -17,8 +17,7 @@ WITHOUT_SIZES = ("by_hand", "closures", "prefetched")
 # The size of these follows one step later, because the next batch is fetched before the present one is used.
 AHEAD = ("one_ahead", "accelerated")
 # One of each kind; the others are tried by `make soak`.
-KINDS = {"plain", "scales", "two_networks", "by_hand", "evaluates_inside", "fresh_loaders", "leaves_early",
-         "prefetched", "one_ahead", "accelerated"}
+KINDS = {"plain", "two_networks", "by_hand", "evaluates_inside", "leaves_early", "prefetched", "accelerated"}
 
 
 def tried(names):

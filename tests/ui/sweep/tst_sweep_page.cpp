@@ -13,6 +13,7 @@
 #include "ui/sweep/how_card.h"
 #include "ui/sweep/sweep_page.h"
 #include "ui/sweep/sweep_table.h"
+#include "ui/sweep/value_row.h"
 #include "ui/widgets/answer_banner.h"
 #include "ui/widgets/labelled_edit.h"
 #include "ui/widgets/widgets.h"
@@ -396,6 +397,14 @@ void TestSweepPage::a_program_has_only_a_budget() {
   auto* budget = card.findChild<LabelledEdit*>("memory_budget");
   QVERIFY(!budget->isHidden());
   QCOMPARE(budget->edit()->placeholderText(), QString("no limit"));
+  // Its own placeholders are there to be varied, with the value that it has.
+  base.program->command = {"python3", "train.py", "{lr}"};
+  base.program->set = {{"lr", "0.01"}};
+  here.bench().propose_sweep(base);
+  const auto rows = here.page().findChildren<ValueRow*>();
+  const auto row = std::find_if(rows.begin(), rows.end(), [](const ValueRow* each) { return each->field() == "set.lr"; });
+  QVERIFY(row != rows.end());
+  QCOMPARE((*row)->variation().values, std::vector<std::string>{"0.01"});
 }
 
 void TestSweepPage::an_earlier_sweep_is_shown_again() {

@@ -73,7 +73,7 @@ private Q_SLOTS:
     run::RunSpec spec = spec_of({"train", "${HOME}"});
     QCOMPARE(refused([&] { check_command(spec); }),
              std::string("{HOME} in the command is not known; accepted: {batch}, {accumulate}, {seed}, {run}, {out}, "
-                         "names given by --set, and {{ for a brace"));
+                         "names given by --set (in the window: Placeholders), and {{ for a brace"));
     spec.program->set["width"] = "3";
     spec.program->command = {"train", "{width}", "{widht}"};
     QVERIFY(refused([&] { check_command(spec); }).find("{out}, {width}, names") != std::string::npos);

@@ -103,9 +103,12 @@ private Q_SLOTS:
   /// On a pretended GPU nothing else would keep it from taking all of the machine.
   void aProgramThatTakesTooMuchOfTheMachineIsEnded() {
     const ProgramRuns runs;
+    run::RunSpec spec = runs.python("import time; time.sleep(600)");
+    spec.program->command.push_back("{batch}");
+    spec.program->attach = true;
     const Surroundings surroundings{.on_pretended_gpu = true, .host_limit = 4'000'000};
     try {
-      open_command_trial(search_spec(in_command(runs)), surroundings, {}, 8);
+      open_command_trial(search_spec(spec), surroundings, {}, 8);
       QFAIL("it went on");
     } catch (const Error& error) {
       QVERIFY2(QString(error.what()).contains("of this machine's memory and was ended at 4.0 MB"), error.what());
