@@ -69,8 +69,8 @@ public:
 
   /// Names are those of telemetry::step_series(), StepRecord::more and Event::values; a name of the latter two that
   /// step_series() already has becomes `other.NAME`. Null if nothing was reported yet; device_bytes is null unless
-  /// known at some step, and NaN where unknown; allocated_bytes and reserved_bytes, which programs measure at some steps
-  /// only, hold their last value. Pointers stay valid while the history lives.
+  /// known at some step, and NaN where unknown; allocated_bytes and reserved_bytes, which programs measure at some
+  /// steps only, hold their last value. Pointers stay valid while the history lives.
   const Series* find(const std::string& name) const;
 
   /// Names of all series but those of step_series(), sorted.
