@@ -92,7 +92,7 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b, bool biased, Multip
                            .type = type,
                            .prepare = [&](std::int64_t) -> RunKernel {
                              return [run, x = x.zeros(type), y = y.zeros(type),
-                                     bias = biased ? at::zeros({columns}, type) : at::Tensor()] {
+                                     bias = biased ? at::zeros({reduced_sizes.columns}, type) : at::Tensor()] {
                                return std::vector{run(x, y, bias)};
                              };
                            },
