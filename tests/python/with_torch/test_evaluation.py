@@ -239,8 +239,7 @@ class Found(WithCli):
         budget = ("--memory-budget", f"{megabytes}MB", "--max-batch", str(largest_training))
         found = self.cli_find(*budget, "--", *command, "8", "100")["evaluation"]
         self.assertEqual(found["largest_is"], "exact")
-        # Where the heap of one trial is not that of another, the search bisects between them.
-        self.assertLessEqual([probe["outcome"] for probe in found["probes"]].count("oom"), 6)
+        self.assertLessEqual([probe["outcome"] for probe in found["probes"]].count("oom"), 3)  # the heap is not equal
         self.assertTrue(0.6 * found["largest"] < found["safe"] < found["largest"], found)
         for size, fits in ((found["largest"], True), (found["largest"] * 21 // 20, False)):
             run = self.cli("run", "--quiet", "--attach", "auto", *budget[:2], "--batch", str(largest_training), "--",
