@@ -129,7 +129,7 @@ def _missing(trainer: Any, module: Any) -> str:
         (epoch_loop.automatic_optimization, "_optimizer_zero_grad"),
         (module, "_on_before_batch_transfer"),
         (trainer.strategy, "batch_to_device"),
-        (importlib.import_module(type(fit_loop).__module__), "_select_data_fetcher"),
+        (_fit_loops(trainer), "_select_data_fetcher"),
     )
     return ", ".join(name for owner, name in private if not hasattr(owner, name))
 
@@ -159,8 +159,18 @@ def _why_not_lightning(trainer: Any, module: Any) -> Reason | None:
     return next((reason for holds, reason in reasons if holds), None)
 
 
+def _package_of(trainer: Any) -> str:
+    """Where Lightning's own Trainer comes from, of which this one may be a subclass."""
+    names = {kind.__module__.partition(".")[0] for kind in type(trainer).__mro__}
+    return "lightning.pytorch" if "lightning" in names else "pytorch_lightning"
+
+
+def _fit_loops(trainer: Any) -> Any:
+    return importlib.import_module(_package_of(trainer) + ".loops.fit_loop")
+
+
 def _version_of(trainer: Any) -> str:
-    return str(importlib.import_module(type(trainer).__module__.partition(".")[0]).__version__)
+    return str(importlib.import_module(_package_of(trainer)).__version__)
 
 
 def _settings_of_lightning(trainer: Any) -> dict[str, Any]:
@@ -271,7 +281,7 @@ class Lightning:
         states = getattr(fit_loop, "_combined_loader_states_to_load", None)
         if states and isinstance(states[0], dict) and "seen_in_epoch" in states[0]:  # of an earlier version of this
             self.position, fit_loop._combined_loader_states_to_load = states[0], []
-        module: Any = importlib.import_module(type(fit_loop).__module__)
+        module = _fit_loops(self.trainer)
         select = module._select_data_fetcher
         module._select_data_fetcher = lambda *args: self._fetcher() or select(*args)
         try:
@@ -589,7 +599,7 @@ def _fit_callback(hook: Lightning, lightning: Any) -> Any:
 
 def attach_lightning(run: Run, trainer: Any) -> Lightning:
     """Called by attach()."""
-    package = "lightning.pytorch" if type(trainer).__module__.startswith("lightning.") else "pytorch_lightning"
+    package = _package_of(trainer)
     lightning = importlib.import_module(package)
     hook = Lightning(run, trainer, package)
     trainer.callbacks.insert(0, _fit_callback(hook, lightning))

@@ -65,7 +65,7 @@ def _names_of_state(module: Any) -> list[str]:
 
 
 class Keeper:
-    """Copies of the buffers and other state of modules; its memory is used again for each step.
+    """Copies of the buffers and other state of modules; its memory is used again by the next step.
 
     Buffers of all kinds are kept (statistics, codebooks, averages, the vectors of a spectral norm), and what a module
     keeps besides: tensors, numbers, lists and dicts that are its attributes, such as the state of a metric. Copies of
@@ -74,29 +74,34 @@ class Keeper:
     """
 
     def __init__(self) -> None:
-        self._places: dict[int, tuple[Any, Any]] = {}  # by the tensor's identity: the tensor, and its copy
-        self._roots: tuple[int, ...] = ()
+        self._places: dict[int, tuple[Any, Any]] = {}  # of the newest: by the tensor's identity, it and its copy
+        self._earlier: dict[int, tuple[Any, Any]] = {}  # while that is made: of the one before
+        self._roots: list[Any] = []
         self._plan: list[tuple[dict[str, Any], list[str]]] = []
         self._uses = 0
 
     def keep(self, modules: Iterable[Any]) -> Saved:
         """Saves the state of these modules and of all that are part of them."""
         roots = list(modules)
-        ids = tuple(map(id, roots))
-        if ids != self._roots or self._uses % _LOOK_AGAIN_AFTER == 0:
-            self._roots, self._plan = ids, [(vars(module), _names_of_state(module)) for module in _parts_of(roots)]
+        if list(map(id, roots)) != list(map(id, self._roots)) or self._uses % _LOOK_AGAIN_AFTER == 0:
+            self._roots, self._plan = roots, [(vars(module), _names_of_state(module)) for module in _parts_of(roots)]
         self._uses += 1
-        return Saved(self, self._plan)
+        # What modules have replaced since, such as a sum that is made anew at each step, is let go of.
+        self._earlier, self._places = self._places, {}
+        try:
+            return Saved(self, self._plan)
+        finally:
+            self._earlier = {}
 
     def copy_of(self, tensor: Any) -> Any:
         """The tensor's values now, in the place that they had the last time."""
         import torch
 
-        known = self._places.get(id(tensor))
+        known = self._places.get(id(tensor)) or self._earlier.get(id(tensor))
         if known is None or known[0] is not tensor or known[1].shape != tensor.shape:
             pinned = tensor.device.type == "cuda"
-            place = torch.empty_like(tensor, device="cpu", pin_memory=pinned, requires_grad=False)
-            self._places[id(tensor)] = known = tensor, place
+            known = tensor, torch.empty_like(tensor, device="cpu", pin_memory=pinned, requires_grad=False)
+        self._places[id(tensor)] = known
         known[1].copy_(tensor.detach(), non_blocking=True)
         return known[1]
 

@@ -58,11 +58,16 @@ class Module(lightning.LightningModule):
         return [optimizer], [{"scheduler": schedule, "interval": "step"}]
 
 
+class OwnTrainer(lightning.Trainer):
+    """As projects have one, with their own defaults."""
+
+
 class WithFit(WithRun):
-    def fit(self, attached, module=None, *, workers=0, drop_last=False, batch=4, checkpoint=None, data=DATA, **options):
+    def fit(self, attached, module=None, *, kind=lightning.Trainer, workers=0, drop_last=False, batch=4,
+            checkpoint=None, data=DATA, **options):
         lightning.seed_everything(3, verbose=False)
         module = module or Module()
-        trainer = lightning.Trainer(**{
+        trainer = kind(**{
             "max_epochs": 2, "logger": False, "enable_checkpointing": False, "enable_progress_bar": False,
             "enable_model_summary": False, "accelerator": "cpu", "default_root_dir": self.folder.name, **options})
         if attached:
@@ -78,6 +83,7 @@ class Stock(WithFit):
             {}, {"workers": 2}, {"drop_last": True}, {"max_steps": 20}, {"val_check_interval": 0.5},
             {"drop_last": True, "accumulate_grad_batches": 3, "workers": 2}, {"gradient_clip_val": 0.5},
             {"accumulate_grad_batches": 3}, {"batch": 16, "accumulate_grad_batches": 4},  # short windows and batches
+            {"kind": OwnTrainer},
         )
         for case in cases:
             with self.subTest(case=case):
