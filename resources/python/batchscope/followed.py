@@ -27,16 +27,35 @@ if TYPE_CHECKING:
 
 
 class Feed:
-    """A DataLoader that was iterated over with gradients enabled."""
+    """A DataLoader that was iterated over with gradients enabled. It is among that one's attributes and goes with it:
+    a program may make another one, over other data, in each epoch. Copies of the DataLoader are looked at anew.
+    """
 
-    def __init__(self, loader: FollowedLoader | None, reason: Reason | None) -> None:
-        self.loader = loader  # None if its size cannot be changed
-        self.reason = reason  # why it cannot
+    _NAME = "_batchscope_feed"
+
+    def __init__(self, feeds: Feeds, dataloader: Any) -> None:
+        self._feeds = feeds
+        self._dataloader = weakref.ref(dataloader)
+        self.loader, self.reason = feeds.look_at(dataloader)  # None if its size cannot be changed, and why it cannot
+        if self.loader is not None:
+            self.loader.feed = weakref.ref(self)
         self.trains = False  # a backward pass has followed a batch
         self.evaluates = False  # none has
         self.looked_at = 0  # batches without a backward pass since the last one with one
         self.is_ahead = False  # a batch is fetched before the one before it is used
         self.ahead: Any = None  # such a batch
+        vars(dataloader)[self._NAME] = self
+
+    def __reduce__(self) -> Any:
+        return type(None), ()  # a copy of the DataLoader has none
+
+    @classmethod
+    def of(cls, dataloader: Any, feeds: Feeds) -> Feed:
+        """The one that the DataLoader has, or a new one."""
+        found = vars(dataloader).get(cls._NAME)
+        if isinstance(found, cls) and found._feeds is feeds and found._dataloader() is dataloader:
+            return found
+        return cls(feeds, dataloader)
 
 
 class FollowedLoader(Loader):
@@ -61,12 +80,22 @@ class FollowedLoader(Loader):
         self.count(self._of_sampler())
         self._kept_to = 0  # the largest size that fits, as it was said last
         self._newest: Any = None  # weak reference
+        self.feed: Any = None  # weak reference, too
         self._begun = 0  # batches of the present pass
         # Of a pass. A program that is tried may count on the number that its loader names.
         own_length = os.environ.get("BATCHSCOPE_PASSES") == "own"
         self._longest = len(dataloader) if own_length else sys.maxsize
         self._asked = self._batch, self._accumulate  # what was asked for, which may have to wait
         self._again = Again() if os.environ.get("BATCHSCOPE_BATCHES") == "again" else None
+
+    @property
+    def dataloader(self) -> Any:
+        """None as soon as neither the program nor a pass has it any more."""
+        return self._dataloader()
+
+    @dataloader.setter
+    def dataloader(self, dataloader: Any) -> None:
+        self._dataloader = weakref.ref(dataloader)
 
     def _of_sampler(self) -> int:
         return len(self.sampler) * self._sharers
@@ -264,7 +293,7 @@ class FollowedLoader(Loader):
         """The batches of one pass."""
         if self.newest is not None:
             self.newest.leave()
-        begun = Pass(self, loop, feed)
+        begun = Pass(self, self.dataloader, loop, feed)
         self._newest = weakref.ref(begun)
         return begun
 
@@ -272,8 +301,9 @@ class FollowedLoader(Loader):
 class Pass:
     """The batches of one pass over a followed loader, as a DataLoader's own iterator."""
 
-    def __init__(self, loader: FollowedLoader, loop: Loop, feed: Feed) -> None:
+    def __init__(self, loader: FollowedLoader, dataloader: Any, loop: Loop, feed: Feed) -> None:
         self._loader = loader
+        self._dataloader = dataloader
         self._loop = loop
         self._feed = feed
         self._window: Window | None = None  # counts as memory in use
@@ -281,12 +311,13 @@ class Pass:
         self.has_begun = False
         self._dealt: Iterator[tuple[int, int, int, Any]] | None = None  # parts of the present batch
         loader.open()
+        self._source = weakref.ref(loader._source)
 
     def __iter__(self) -> Pass:
         return self
 
     def __len__(self) -> int:
-        return len(self._loader.dataloader)
+        return len(self._dataloader)
 
     def __next__(self) -> Any:
         if self._dealt is not None:
@@ -341,6 +372,7 @@ class Pass:
     def __del__(self) -> None:
         if self._dealt is not None and self._loop.follows:
             self._loop.parts.release()
+        self._loader.end_source(self._source())
 
     def leave(self) -> None:
         """Another pass begins. This one may go on, with batches of the program's own size."""
@@ -420,7 +452,6 @@ class Feeds:
     def __init__(self, run: Run, loop: Loop) -> None:
         self._run = run
         self._loop = loop
-        self._known: Any = weakref.WeakKeyDictionary()
 
     def pass_over(self, dataloader: Any, stock: Any) -> Any:
         """An iterator in the place of that which `stock(dataloader)` makes."""
@@ -428,9 +459,7 @@ class Feeds:
             self._loop.boundary()  # a step that was made when the pass before was left is one of its loader
         if not self._run._account.models:  # before the first step, as its memory is that beyond what is in use now
             self._run._know_all_modules(early=True)
-        feed = self._known.get(dataloader)
-        if feed is None:
-            feed = self._known[dataloader] = self._look_at(dataloader)
+        feed = Feed.of(dataloader, self)
         if feed.evaluates:
             return stock(dataloader)
         loader = feed.loader
@@ -442,18 +471,19 @@ class Feeds:
         self._lead(loader, feed)
         return loader.begin_pass(self._loop, feed)
 
-    def _look_at(self, dataloader: Any) -> Feed:
+    def look_at(self, dataloader: Any) -> tuple[FollowedLoader | None, Reason | None]:
+        """What gives its batches; or why their size cannot be changed."""
         from torch.utils.data import DataLoader
 
         kind: Any = type(dataloader)
         if kind._get_iterator is not DataLoader._get_iterator:
             text = f"{kind.__name__} has iterators of its own"
-            return Feed(None, Reason("own-loader", text, {"class": kind.__name__}))
+            return None, Reason("own-loader", text, {"class": kind.__name__})
         try:
             reason = self._join_ranks(dataloader)
-            return Feed(None, reason) if reason is not None else Feed(FollowedLoader(self._run, dataloader), None)
+            return (None, reason) if reason is not None else (FollowedLoader(self._run, dataloader), None)
         except Unknown as unknown:
-            return Feed(None, unknown.reason)
+            return None, unknown.reason
 
     def _join_ranks(self, dataloader: Any) -> Reason | None:
         """Why the ranks of this training cannot be steered; None if they can, or there is one."""
@@ -507,7 +537,8 @@ class Feeds:
             return False
         if present.newest is None:
             return False
-        return not present.has_begun() or any(feed.loader is present and feed.trains for feed in self._known.values())
+        feed = present.feed()
+        return not present.has_begun() or (feed is not None and feed.trains)
 
 
 _TWO_PASSES = Reason("two-passes", "two passes over its DataLoader run at the same time")

@@ -78,8 +78,8 @@ class Loader(Sizes):
         self.sampler, drop_last, batch = sampler_of(dataloader, run._ranks)
         super().__init__(run, len(self.sampler), batch, drop_last)
         self.dataloader = dataloader
-        self._base = base_of(dataloader)
         self.dataset = dataloader.dataset
+        self._collate_fn = dataloader.collate_fn
         self.cuttable = True  # examples can be taken out of a collated batch
         self._examples_used = examples
         self._rng: Any = None
@@ -102,6 +102,11 @@ class Loader(Sizes):
 
     def __getattr__(self, name: str) -> Any:
         return _of_dataloader(self, name)
+
+    @property
+    def _base(self) -> Any:
+        """The DataLoader itself, if it is one in a wrapper."""
+        return base_of(self.dataloader)
 
     @property
     def batch_size(self) -> int:
@@ -220,7 +225,7 @@ class Loader(Sizes):
 
     def collate(self, examples: list[Any]) -> Any:
         """A batch of these examples, as the DataLoader makes it in this process."""
-        part = self.dataloader.collate_fn(examples)
+        part = self._collate_fn(examples)
         if self._pins:
             import torch
 
@@ -246,6 +251,7 @@ class Loader(Sizes):
     def open(self) -> None:
         """Starts an epoch, at its beginning or where a checkpoint was made."""
         self.leave_epoch()
+        self._collate_fn = self.dataloader.collate_fn  # it may be another one by now
         if not self.seen_in_epoch:
             self.count(self._of_sampler())  # which may be another one in each epoch
             self._begin_pass()
@@ -260,6 +266,11 @@ class Loader(Sizes):
         if self._resuming:  # the numbers of the epoch's start were drawn before the checkpoint
             generator.set_state(now)
         self._resuming, self._resume_rng, self.begins_anew = False, None, False
+
+    def end_source(self, source: Source | None) -> None:
+        """Nobody takes batches from this source any more: it refers to the loader, and would keep it and its data."""
+        if source is not None and self._source is source:
+            self._source = self._stream = None
 
     def leave_epoch(self) -> None:
         """Ends an epoch whose iterator was not asked for more than its windows, or was left early."""

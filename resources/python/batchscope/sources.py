@@ -7,6 +7,7 @@ may change at any time, and another source may go on with the rest of the epoch.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -144,7 +145,7 @@ class FromWorkers(Source):
             raise Misfit
         part = next(self._iterator)
         indices = ahead.popleft()
-        return part, lambda: fetched(self._dataset, indices)
+        return part, functools.partial(fetched, self._dataset, indices)  # which does not refer to this source
 
     def end(self) -> None:
         next(self._iterator, None)

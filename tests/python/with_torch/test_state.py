@@ -1,12 +1,15 @@
 """What the client keeps of a training: enough to put a step back, and no more of a thousand steps than of ten."""
 
 import gc
+import json
 import logging
+import os
+import sys
 import unittest
 import warnings
 import weakref
 
-from torch_programs import WithRun, batchscope
+from torch_programs import HERE, WithCli, WithRun, batchscope
 
 import lightning
 import torch
@@ -108,6 +111,29 @@ class Kept(WithRun):
         batchscope.attach(trainer)
         trainer.train()
         self.check(counts)
+
+
+class LetGoOf(WithCli):
+    """By what steers a program that knows nothing of it, without waiting for the collection of garbage."""
+
+    def check(self, way, workers):
+        file = self.path("counts.json")
+        run = self.cli("run", "--quiet", "--attach", "auto", "--batch", "16", "--", sys.executable,
+                       os.path.join(HERE, "new_loaders.py"), way, str(workers), file)
+        self.assertEqual((run["status"], run["batch"]), ("finished", 16))  # its loaders are steered
+        with open(file, encoding="utf-8") as counted:
+            counts = json.load(counted)
+        self.assertLessEqual(max(data for data, _ in counts), 2, counts)
+        self.assertLess(counts[-1][1] - counts[1][1], 8, counts)
+
+    def test_data_of_an_epoch(self):
+        self.check("whole", 0)
+
+    def test_data_of_an_epoch_that_is_left(self):
+        self.check("broken", 0)
+
+    def test_data_that_workers_fetch(self):
+        self.check("whole", 2)
 
 
 class Put(unittest.TestCase):
