@@ -201,7 +201,7 @@ void Display::work() {
     changed_.wait_for(lock, redraw_interval, urgent);
     std::string output = drawn ? clear_line : "";
     for (const auto& line : lines_)
-      output += line + '\n';
+      output += with_own_codes(line) + '\n';
     lines_.clear();
     drawn = palette_.terminal() && !quiet_ && running_ && running_->last.step > 0;
     if (drawn)

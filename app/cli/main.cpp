@@ -11,6 +11,7 @@
 #include "app/cli/output.h"
 #include "core/base/error.h"
 #include "core/base/standard_streams.h"
+#include "core/base/terminal_text.h"
 #include "core/run/engine.h"
 
 namespace batchscope::cli {
@@ -80,7 +81,7 @@ int fail(int status, std::string message) {
   // One line, whatever a file name or a text that was given holds.
   std::replace_if(
       message.begin(), message.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  std::fprintf(stderr, "batchscope-cli: error: %s\n", message.c_str());
+  std::fprintf(stderr, "batchscope-cli: error: %s\n", terminal_text(message).c_str());
   return status;
 }
 

@@ -1,6 +1,7 @@
 #include "app/cli/output.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/terminal_text.h"
 #include "core/base/text.h"
 
 namespace batchscope::cli {
@@ -24,26 +26,34 @@ std::size_t width_of(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-const char* code_of(Colour colour) {
-  switch (colour) {
-  case Colour::dim:
-    return "\x1b[2m";
-  case Colour::good:
-    return "\x1b[32m";
-  case Colour::bad:
-    return "\x1b[31m";
-  case Colour::accent:
-    return "\x1b[1m";
-  case Colour::plain:
-    break;
-  }
-  return "";
+constexpr std::string_view end_of_colour = "\x1b[0m";
+/// By Colour.
+constexpr std::array<std::string_view, 5> codes = {"", "\x1b[2m", "\x1b[32m", "\x1b[31m", "\x1b[1m"};
+
+/// The code of a Palette that the text begins with; empty if it begins with none.
+std::string_view code_before(std::string_view text) {
+  for (const std::string_view code : codes)
+    if (!code.empty() && text.starts_with(code))
+      return code;
+  return text.starts_with(end_of_colour) ? end_of_colour : std::string_view();
 }
 
 } // namespace
 
+std::string with_own_codes(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const std::string_view code = code_before(text);
+    const std::size_t end = code.empty() ? std::min(text.find('\x1b', 1), text.size()) : code.size();
+    shown += code.empty() ? terminal_text(text.substr(0, end)) : std::string(code);
+    text.remove_prefix(end);
+  }
+  return shown;
+}
+
 void print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  const std::string shown = with_own_codes(text);
+  std::fwrite(shown.data(), 1, shown.size(), stdout);
 }
 
 void print_json(const Json& document) {
@@ -73,12 +83,14 @@ Palette Palette::for_stderr() {
 
 std::string Palette::paint(Colour colour, std::string_view text) const {
   if (!colours_ || colour == Colour::plain)
-    return std::string(text);
-  return fmt::format("{}{}\x1b[0m", code_of(colour), text);
+    return terminal_text(text);
+  return fmt::format("{}{}{}", codes.at(static_cast<std::size_t>(colour)), terminal_text(text), end_of_colour);
 }
 
 void Table::add(std::vector<std::string> cells, Colour colour) {
   cells.resize(columns_.size());
+  for (std::string& cell : cells)
+    cell = terminal_text(cell); // as wide as it is shown
   rows_.push_back({std::move(cells), colour});
 }
 
@@ -114,7 +126,7 @@ std::string facts(const std::vector<std::pair<std::string, std::string>>& rows) 
     width = std::max(width, width_of(label));
   std::string text;
   for (const auto& [label, value] : rows)
-    text.append(label).append(width - width_of(label) + 2, ' ').append(value) += '\n';
+    text.append(label).append(width - width_of(label) + 2, ' ').append(terminal_text(value)) += '\n';
   return text;
 }
 

@@ -10,14 +10,16 @@
 
 namespace batchscope::cli {
 
-/// Writes to stdout; finish_output() reports errors.
+/// Writes to stdout, as terminal_text() has it but for the codes of a Palette; finish_output() reports errors.
 void print(std::string_view text);
+/// The same text, for another stream.
+std::string with_own_codes(std::string_view text);
 /// Prints JSON, indented by two spaces, and a newline.
 void print_json(const Json& document);
 /// Flushes stdout; throws Error (failed) if anything could not be written (a full disk, a closed pipe).
 void finish_output();
 
-enum class Colour { plain, dim, good, bad, accent };
+enum class Colour { plain, dim, good, bad, accent }; // as many as there are codes in output.cpp
 
 /// Colours text if the stream is a terminal and NO_COLOR is not set.
 class Palette {
@@ -26,6 +28,7 @@ public:
   static Palette for_stderr();
 
   bool terminal() const { return terminal_; }
+  /// What of the text no terminal may have, codes of colours among it, is shown as terminal_text() has it.
   std::string paint(Colour colour, std::string_view text) const;
 
 private:

@@ -6,6 +6,8 @@
 #include <QCoreApplication>
 #include <QFileInfo>
 
+#include "core/base/terminal_text.h"
+
 namespace batchscope::window {
 
 namespace {
@@ -70,7 +72,7 @@ int fail(const QString& message) {
     if (letter.unicode() < 0x20 || letter.unicode() == 0x7f)
       letter = QLatin1Char(' ');
   }
-  std::fprintf(stderr, "batchscope: error: %s\n", qUtf8Printable(line));
+  std::fprintf(stderr, "batchscope: error: %s\n", terminal_text(line.toStdString()).c_str());
   return bad_usage;
 }
 

@@ -51,7 +51,7 @@ std::string name_of_experiment(std::string_view experiment) {
 } // namespace
 
 void EventLog::read(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
+  std::ifstream in = opened(file);
   EventReader reader(in);
   const EventSink sink{.scalar = [this](const ScalarEvent& event) { add(event); },
                        .restart = [this](std::int64_t step) { restart(step); },

@@ -22,7 +22,7 @@ constexpr std::uint64_t most_bytes_of_a_poll = 4 << 20;
 constexpr std::uint64_t compared_bytes = 256;
 
 std::string bytes_of(const fs::path& file, std::uint64_t from, std::uint64_t count) {
-  std::ifstream in(file, std::ios::binary);
+  std::ifstream in = detail::opened(file);
   std::string text(count, '\0');
   in.seekg(static_cast<std::streamoff>(from));
   in.read(text.data(), static_cast<std::streamsize>(count));

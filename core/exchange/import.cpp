@@ -23,6 +23,8 @@ std::unique_ptr<Importer> importer_of(const std::filesystem::path& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored))
     throw input_error(path.string() + ": no such file or folder");
+  if (!std::filesystem::is_regular_file(path, ignored) && !std::filesystem::is_directory(path, ignored))
+    throw input_error(path.string() + ": is neither a regular file nor a folder");
   std::string accepted;
   for (auto& importer : importers()) {
     if (importer->accepts(path))

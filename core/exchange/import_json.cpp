@@ -6,6 +6,7 @@
 #include "core/base/json.h"
 #include "core/data/input_file.h"
 #include "core/exchange/detail/imported_run.h"
+#include "core/exchange/detail/number_text.h"
 #include "core/exchange/import.h"
 #include "core/store/run_store.h"
 #include "core/telemetry/event_codec.h"
@@ -31,6 +32,14 @@ std::string text_in(const Json& object, const char* name) {
   return value.get<std::string>();
 }
 
+/// Larger ones than a double tells from their neighbours are refused, too: no run has so many steps.
+std::int64_t integer_in(const Json& value, const char* name) {
+  const auto whole = detail::whole_number(value);
+  if (!whole)
+    throw input_error(fmt::format("\"{}\" is {}, not a whole number", name, shortened(json_text(value))));
+  return *whole;
+}
+
 /// Text of an embedded value: an object as the store keeps specs, any other text as it was.
 std::string embedded_text(const Json& value) {
   constexpr int as_stored = 2;
@@ -50,7 +59,7 @@ telemetry::RunOutcome outcome_in(const Json& summary) {
     if (field.text)
       field.set_text(outcome, found->get<std::string>());
     else if (field.integer)
-      field.set_integer(outcome, found->get<std::int64_t>());
+      field.set_integer(outcome, integer_in(*found, field.name));
     else
       field.set_real(outcome, number_from_json(*found));
   }
@@ -63,10 +72,11 @@ telemetry::RunOutcome outcome_in(const Json& summary) {
 std::vector<store::Point> points_in(const Json& list) {
   std::vector<store::Point> points;
   for (const Json& point : list) {
-    if (!point.is_array() || point.size() != 2 || !point[0].is_number_integer())
-      throw input_error("a point is not [step, value]");
+    const auto step = point.is_array() && point.size() == 2 ? detail::whole_number(point[0]) : std::nullopt;
+    if (!step)
+      throw input_error(fmt::format("a point is {}, not [step, value]", shortened(json_text(point))));
     // In the order of the file: a program may report a value twice in a step, or for a step that is over.
-    points.push_back({point[0].get<std::int64_t>(), number_from_json(point[1])});
+    points.push_back({*step, number_from_json(point[1])});
   }
   return points;
 }
@@ -81,14 +91,15 @@ store::CompleteRun run_in(const Json& json) {
   run.note = text_in(json, "note");
   run.tags = json.value("tags", std::vector<std::string>{});
   run.started = text_in(json, "started");
-  run.workers = json.value("workers", std::int64_t{1});
+  if (const auto workers = json.find("workers"); workers != json.end())
+    run.workers = integer_in(*workers, "workers");
   run.spec_json = embedded_text(member(json, "spec"));
   run.start_json = one_line_text(member(json, "start"));
   if (const auto environment = json.find("environment"); environment != json.end())
     run.environment_json = one_line_text(*environment);
   run.outcome = outcome_in(member(json, "summary"));
   for (const Json& event : member(json, "events"))
-    run.events.push_back(telemetry::decode_event(member(event, "step").get<std::int64_t>(),
+    run.events.push_back(telemetry::decode_event(integer_in(member(event, "step"), "step"),
                                                  number_from_json(member(event, "seconds")), text_in(event, "kind"),
                                                  one_line_text(member(event, "detail"))));
   for (const auto& [name, points] : member(json, "series").items())
@@ -124,13 +135,13 @@ private:
     ImportedRuns read;
     std::map<std::int64_t, std::size_t> sweeps; // index by number in the file
     for (const Json& sweep : member(document, "sweeps")) {
-      sweeps[member(sweep, "id").get<std::int64_t>()] = read.sweeps.size();
+      sweeps[integer_in(member(sweep, "id"), "id")] = read.sweeps.size();
       read.sweeps.push_back(embedded_text(member(sweep, "spec")));
     }
     for (const Json& json : member(document, "runs")) {
       store::CompleteRun run = run_in(json);
       if (const Json& sweep = member(json, "sweep"); sweep.is_number())
-        if (const auto found = sweeps.find(sweep.get<std::int64_t>()); found != sweeps.end())
+        if (const auto found = sweeps.find(integer_in(sweep, "sweep")); found != sweeps.end())
           run.sweep = found->second;
       read.runs.push_back(std::move(run));
     }

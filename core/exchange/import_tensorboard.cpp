@@ -196,7 +196,7 @@ private:
     if (size < read)
       read = 0; // written anew
     const std::uint64_t begin = read;
-    std::ifstream in(file, std::ios::binary);
+    std::ifstream in = detail::opened(file);
     detail::EventReader reader(in, begin);
     const detail::EventSink sink{
         .scalar = [&](const detail::ScalarEvent& event) { give(file.parent_path(), event, take); },

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/exchange/detail/imported_run.h"
+#include "core/exchange/detail/number_text.h"
 #include "core/exchange/import.h"
 #include "core/store/run_store.h"
 
@@ -64,14 +65,19 @@ public:
       if (const auto found = state.find(key); found != state.end() && found->is_primitive() && !found->is_null())
         run.set_setting(key, *found);
     bool summed_up = false;
+    std::int64_t left_out = 0;
     for (const Json& row : *history) {
-      add_row(run, row, options);
+      left_out += add_row(run, row, options) ? 0 : 1;
       summed_up = summed_up || is_summary(row);
     }
     if (run.empty())
       return {};
     set_end(run, state, summed_up);
     ImportedRuns read;
+    if (left_out > 0)
+      read.remarks.push_back(fmt::format(
+          "{}: the step of a row of log_history is not a whole number, 0 or more; rows that were left out: {}",
+          file.string(), left_out));
     if (summed_up && !run.has("loss")) {
       run.keep_name("train_loss");
       read.remarks.push_back(
@@ -127,13 +133,18 @@ private:
     return patience && waited && *waited >= *patience ? patience : std::nullopt;
   }
 
-  static void add_row(detail::ImportedRun& run, const Json& row, const ImportOptions& options) {
-    const auto step = row.find("step");
-    if (step == row.end() || !step->is_number_integer())
-      return;
+  /// False for a row that has a step which is none.
+  static bool add_row(detail::ImportedRun& run, const Json& row, const ImportOptions& options) {
+    const auto found = row.find("step");
+    if (found == row.end())
+      return true;
+    const auto step = detail::whole_number(*found);
+    if (!step || *step < 0)
+      return false;
     for (const auto& [key, value] : row.items())
       if (const auto number = optional_number_from_json(value); number && key != "step")
-        run.add(detail::series_name(key, options), step->get<std::int64_t>(), *number);
+        run.add(detail::series_name(key, options), *step, *number);
+    return true;
   }
 };
 

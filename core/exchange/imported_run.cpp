@@ -55,8 +55,14 @@ std::string digest(std::string_view text) {
   return fmt::format("{:016x}{:016x}", first, fnv(text, first ^ 0x9e3779b97f4a7c15));
 }
 
+std::ifstream opened(const std::filesystem::path& file, std::ios::openmode mode) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(file, ignored) ? std::ifstream(file, std::ios::binary | mode)
+                                                         : std::ifstream();
+}
+
 std::string first_bytes(const std::filesystem::path& file, std::size_t count) {
-  std::ifstream in(file, std::ios::binary);
+  std::ifstream in = opened(file);
   std::string text(count, '\0');
   in.read(text.data(), static_cast<std::streamsize>(count));
   text.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
@@ -64,8 +70,8 @@ std::string first_bytes(const std::filesystem::path& file, std::size_t count) {
 }
 
 std::string last_lines(const std::filesystem::path& file, std::size_t most_bytes) {
-  std::ifstream in(file, std::ios::binary | std::ios::ate);
-  if (!in)
+  std::ifstream in = opened(file, std::ios::ate);
+  if (!in.is_open())
     return {};
   const auto size = static_cast<std::uint64_t>(std::max<std::streamoff>(in.tellg(), 0));
   const std::uint64_t count = std::min<std::uint64_t>(size, most_bytes);
@@ -263,6 +269,8 @@ void ImportedRun::name_settings() {
       }
   };
   name("batch", {"batch_size", "per_device_train_batch_size", "train_batch_size"});
+  if (const auto batch = settings_.find("batch"); batch != settings_.end() && number_from_json(*batch) < 1)
+    settings_.erase(batch); // it says nothing
   name("lr", {"learning_rate"});
   if (const auto found = series_.find("batch"); found != series_.end() && !settings_.contains("batch")) {
     const auto& points = found->second;

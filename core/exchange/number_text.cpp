@@ -40,6 +40,10 @@ std::optional<std::int64_t> whole_number(double value) {
   return whole ? std::optional(static_cast<std::int64_t>(value)) : std::nullopt;
 }
 
+std::optional<std::int64_t> whole_number(const Json& value) {
+  return value.is_number() ? whole_number(value.get<double>()) : std::nullopt;
+}
+
 Json json_of_number(double value) {
   const auto whole = whole_number(value);
   return whole ? Json(*whole) : json_number(value);

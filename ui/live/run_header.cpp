@@ -184,8 +184,9 @@ QList<RunHeader::Part> RunHeader::progress_parts() const {
     parts += {tr("epoch %1").arg(QLocale().toString(*epoch, 'f', 2)), 3};
   if (const double rate = run_->examples_per_second(); rate > 0)
     parts += {tr("%1 examples/s").arg(format_count(std::llround(rate))), 2};
-  const QString elapsed = format_clock(run_->seconds());
-  parts += {run_->running() ? tr("%1 elapsed").arg(elapsed) : tr("took %1").arg(elapsed), 4};
+  const double seconds = run_->seconds();
+  parts +=
+      {run_->running() ? tr("%1 elapsed").arg(format_clock(seconds)) : tr("took %1").arg(format_duration(seconds)), 4};
   if (const auto left = run_->seconds_left())
     parts += {tr("%1 left").arg(format_clock(*left)), 1};
   return parts;

@@ -84,7 +84,7 @@ QList<FactList::Fact> run_summary(const OpenRun& run) {
               .value = format_count(std::llround(run.examples_per_second())),
               .help = tr("Examples per second of training; pauses and evaluations are excluded")};
   if (const double lost = run.disturbed().value_or(0); lost >= disturbed_from)
-    facts += {.name = tr("disturbed"),
+    facts += {.name = tr("taken by other work"),
               .value = format_percent(lost),
               .alarming = true,
               .help = tr("Share of the time taken by other programs on this machine, which slowed this run down")};

@@ -94,8 +94,9 @@ void RunActions::update() {
   if (!read_only.isEmpty())
     for (QAction* action : writing_)
       allow(*action, false, read_only);
-  open_->setText(selected > 1 ? tr("Plot %1 together").arg(std::min<qsizetype>(selected, Workbench::max_opened))
-                              : tr("Open"));
+  open_->setText(selected > Workbench::max_opened ? tr("Plot the first %1").arg(Workbench::max_opened)
+                 : selected > 1                   ? tr("Plot %1 together").arg(selected)
+                                                  : tr("Open"));
 }
 
 void RunActions::open_selected() {

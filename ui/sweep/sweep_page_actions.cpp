@@ -415,7 +415,7 @@ void SweepPage::show_header() {
   }
   case Stage::waiting:
   case Stage::stopped:
-    state.status = now == Stage::waiting ? tr("waiting") : tr("stopped");
+    state.status = now == Stage::waiting ? tr("waiting") : tr("incomplete");
     state.tone = Pill::Tone::warning;
     state.text = tr("%1 · %2").arg(of_runs, elapsed);
     state.main = resume_;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <optional>
@@ -98,6 +99,8 @@ std::string with_quoted_numbers(std::string_view text);
 Json read_python_json(std::string_view text);
 /// 32 hexadecimal digits that depend on all of the text.
 std::string digest(std::string_view text);
+/// A regular file, as bytes; one that is not open for any other, as reading it might wait without end.
+std::ifstream opened(const std::filesystem::path& file, std::ios::openmode mode = {});
 /// The first bytes of a file; empty if it cannot be read.
 std::string first_bytes(const std::filesystem::path& file, std::size_t count);
 /// The last bytes of a file, from the begin of a line if there are more; empty if it cannot be read.

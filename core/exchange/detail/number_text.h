@@ -13,6 +13,8 @@ void append_number(std::string& text, double value);
 
 /// The same number as an integer, if it is one that a double tells from its neighbours.
 std::optional<std::int64_t> whole_number(double value);
+/// The same of a JSON number; nothing for any other value.
+std::optional<std::int64_t> whole_number(const Json& value);
 /// An integer where the number is whole, else as json_number() has it.
 Json json_of_number(double value);
 

@@ -16,6 +16,7 @@ class TestImport : public QObject {
 private Q_SLOTS:
   void aFileThatHasGrown();
   void followedUntilInterrupted();
+  void namesThatSteerATerminal();
   void refused();
 };
 
@@ -67,6 +68,29 @@ void TestImport::followedUntilInterrupted() {
   const auto rows = rows_of(program);
   QVERIFY(rows.size() == 1 && rows.front().outcome.status == RunStatus::finished);
   QCOMPARE(rows.front().outcome.loss, std::optional(0.125));
+}
+
+/// Colours, titles and other directions of writing of foreign names reach no terminal; JSON has them as they are.
+void TestImport::namesThatSteerATerminal() {
+  const CliProgram program;
+  const QString name = QStringLiteral("a\x1b[31mb\x1b]0;c\x07") + QChar(0x202E) + QStringLiteral("d");
+  const QString file = program.write(name + ".csv", "step,train_loss,\x1b[31mextra\n1,0.5,2\n");
+  for (const QStringList& arguments :
+       {QStringList{"import", file}, QStringList{"import", program.path(name)}, QStringList{"list"},
+        QStringList{"show", "1"}, QStringList{"compare", "1"}, QStringList{"note", "1", name},
+        QStringList{"tag", "1", name}, QStringList{"rename", "1", name}, QStringList{"list", "--filter", name}}) {
+    const Outcome outcome = program.run(arguments);
+    for (const QByteArray& text : {outcome.out, outcome.err}) {
+      QVERIFY2(!text.contains('\x1b') && !text.contains('\x07') && !text.contains("\xE2\x80\xAE"),
+               (arguments.join(' ').toUtf8() + ": " + text).constData());
+    }
+  }
+  QVERIFY(program.run({"list", "--json"})
+              .json()["runs"]
+              .toArray()[0]
+              .toObject()["name"]
+              .toString()
+              .contains(QChar(0x202E)));
 }
 
 void TestImport::refused() {

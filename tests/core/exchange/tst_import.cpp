@@ -6,6 +6,8 @@
 #include <fstream>
 #include <sstream>
 
+#include <sys/stat.h>
+
 #include <QTest>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -64,6 +66,9 @@ private Q_SLOTS:
   void lightningTables();
   void trainerStates();
   void trainersThatStopEarly();
+  void stepsThatAreNone_data();
+  void stepsThatAreNone();
+  void whatIsNoFile();
   void foldersOfLogs();
   void mlflow_data();
   void mlflow();
@@ -263,6 +268,57 @@ void TestImport::trainersThatStopEarly() {
                  .runs.at(0)
                  .outcome.status,
              telemetry::RunStatus::interrupted);
+}
+
+void TestImport::stepsThatAreNone_data() {
+  QTest::addColumn<QByteArray>("step");
+  for (const char* step : {"18446744073709551615", "9223372036854775808", "1e308", "-1e308", "0.5", "-1", "\"3\"",
+                           "null", "true", "\"NaN\""})
+    QTest::newRow(step) << QByteArray(step);
+}
+
+/// No number becomes another one: of a Trainer's state the row is left out, our own format is refused.
+void TestImport::stepsThatAreNone() {
+  QFETCH(QByteArray, step);
+  const Folder folder;
+  const auto state = written(folder, "trainer_state.json",
+                             "{\"train_batch_size\": 0, \"log_history\": [{\"step\": 1, \"loss\": 2.0}, {\"step\": " +
+                                 step.toStdString() + ", \"loss\": 1.0}, {\"step\": 2.0, \"loss\": 1.5}]}");
+  const ImportedRuns read = read_runs_of(state);
+  const auto points = points_of(read.runs.at(0), "loss");
+  QCOMPARE(points.size(), std::size_t{2});
+  QVERIFY(points[0].step == 1 && points[0].value == 2 && points[1].step == 2 && points[1].value == 1.5);
+  QCOMPARE(read.remarks.size(), std::size_t{1});
+  QVERIFY2(read.remarks[0].ends_with("rows that were left out: 1"), read.remarks[0].c_str());
+  QVERIFY(!parse_json(read.runs.at(0).spec_json).contains("batch")); // 0 is none
+  {
+    store::RunStore store(folder.file());
+    auto run = store.begin(store::test::new_run("one"));
+    run->sink().record(store::test::record_at(1));
+    run->finish(store::test::outcome(telemetry::RunStatus::finished));
+  }
+  const store::RunReader reader(folder.file());
+  const std::string whole = json_of(reader, {1});
+  const Json document = parse_json(whole);
+  QCOMPARE(read_runs_of(written(folder, "runs.json", whole)).runs.size(), std::size_t{1});
+  const auto refused = [&](const Json::json_pointer& place) {
+    Json changed = document;
+    changed[place] = step == "-1" ? Json(0.5) : parse_json(step.toStdString()); // steps may begin anywhere there
+    return refusal(written(folder, "runs.json", json_text(changed))).contains("runs.json: ");
+  };
+  QVERIFY(refused(Json::json_pointer("/runs/0/series/loss/0/0")));
+  QVERIFY(step == "null" || refused(Json::json_pointer("/runs/0/summary/steps")));
+}
+
+void TestImport::whatIsNoFile() {
+  const Folder folder;
+  const std::string pipe = folder.file("metrics.csv").string();
+  QCOMPARE(::mkfifo(pipe.c_str(), 0600), 0);
+  QVERIFY(refusal(pipe).contains("is neither a regular file nor a folder"));
+  QVERIFY(refusal("/dev/zero").contains("is neither a regular file nor a folder"));
+  for (const char* name : {"events.out.tfevents.1", "trainer_state.json", "config.yaml", "wandb-summary.json"})
+    QCOMPARE(::mkfifo(folder.file(name).c_str(), 0600), 0);
+  QVERIFY(!refusal(folder.path()).isEmpty()); // and nothing waits
 }
 
 void TestImport::foldersOfLogs() {

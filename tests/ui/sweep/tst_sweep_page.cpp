@@ -188,7 +188,7 @@ void TestSweepPage::a_paused_sweep_continues() {
   QPushButton* stop = here.named("stop");
   stop->setFocus();
   QTest::keyClick(stop, Qt::Key_Space);
-  QTRY_COMPARE_WITH_TIMEOUT(here.status(), QString("stopped"), patience_ms);
+  QTRY_COMPARE_WITH_TIMEOUT(here.status(), QString("incomplete"), patience_ms);
   QCOMPARE(here.main().text(), QString("Resume"));
   QVERIFY(here.main().hasFocus() || here.named<QComboBox>("sweeps")->hasFocus());
   for (const QList<QVariant>& problem : problems) // its own run is not asked to stop once it has
@@ -203,7 +203,7 @@ void TestSweepPage::a_stopped_sweep_is_resumed() {
   QTRY_VERIFY_WITH_TIMEOUT(here.view().stored() && here.view().over() >= 1, patience_ms);
   QTest::keyClick(&here.page(), Qt::Key_Period, Qt::ControlModifier);
   QTRY_COMPARE_WITH_TIMEOUT(here.job()->state(), Job::State::cancelled, patience_ms);
-  QTRY_COMPARE_WITH_TIMEOUT(here.status(), QString("stopped"), patience_ms);
+  QTRY_COMPARE_WITH_TIMEOUT(here.status(), QString("incomplete"), patience_ms);
   QVERIFY(here.view().count(RunStage::missing) >= 1);
   QCOMPARE(here.main().text(), QString("Resume"));
   here.click(&here.main());
