@@ -76,9 +76,7 @@ def sampler_of(dataloader: Any, ranks: Ranks | None = None) -> tuple[Any, bool, 
     if isinstance(dataloader.dataset, IterableDataset):
         text = "the batch size of an IterableDataset can only be set before it begins"
         raise Unknown(Reason("iterable-dataset", text))
-    batches = dataloader.batch_sampler
-    while batches is not None and hasattr(batches, "batch_sampler"):  # accelerate's shards
-        batches = batches.batch_sampler
+    batches = batch_sampler_of(dataloader)
     own = type(batches).__name__ if batches is not None else "a data set of batches"
     text = f"{own} makes batches of its own"
     if not isinstance(batches, BatchSampler) or type(batches).__iter__ is not BatchSampler.__iter__:
@@ -92,6 +90,16 @@ def sampler_of(dataloader: Any, ranks: Ranks | None = None) -> tuple[Any, bool, 
         raise Unknown(Reason("sampler-for-a-size", text, {"class": name}))
     whole = ranks is not None and hasattr(batches.sampler, "num_replicas")
     return _WholeOrder(batches.sampler) if whole else batches.sampler, batches.drop_last, batches.batch_size
+
+
+def batch_sampler_of(dataloader: Any) -> Any:
+    """That of the whole batches, where accelerate divides them among ranks. What else has a batch sampler in it may
+    leave some out, or repeat them.
+    """
+    batches = dataloader.batch_sampler
+    while type(batches).__name__ == "BatchSamplerShard" and type(batches).__module__.startswith("accelerate."):
+        batches = batches.batch_sampler
+    return batches
 
 
 def base_of(dataloader: Any) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .again import Again
-from .division import Unknown, with_size
+from .division import Unknown, batch_sampler_of, with_size
 from .foresight import limit_of, within
 from .loader import Loader
 from .parts import cut, rows_of
@@ -78,6 +78,7 @@ class FollowedLoader(Loader):
         finally:
             run._ranks = ranks
         self.count(self._of_sampler())
+        self._given = self.given()
         self._kept_to = 0  # the largest size that fits, as it was said last
         self._newest: Any = None  # weak reference
         self.feed: Any = None  # weak reference, too
@@ -96,6 +97,18 @@ class FollowedLoader(Loader):
     @dataloader.setter
     def dataloader(self, dataloader: Any) -> None:
         self._dataloader = weakref.ref(dataloader)
+
+    def given(self) -> tuple[Any, ...]:
+        """How the DataLoader makes its batches, as the program has it by now: by what, in which order, how large, and
+        whether without an incomplete one.
+        """
+        batches = batch_sampler_of(self.dataloader)
+        return batches, batches.sampler, batches.batch_size, batches.drop_last
+
+    @property
+    def is_altered(self) -> bool:
+        """Whether that is not what it was."""
+        return any(one is not two and one != two for one, two in zip(self.given(), self._given))
 
     def _of_sampler(self) -> int:
         return len(self.sampler) * self._sharers
@@ -324,6 +337,9 @@ class Pass:
             for dealt in self._dealt:
                 return self._hand_out(*dealt)
         self._dealt = self._window = None
+        if self._rest is None and self._loader.is_altered:
+            self.leave()
+            self._feed.loader, self._feed.reason = None, _ALTERED
         if self._rest is not None:
             return self._next_of_rest()
         loader, loop = self._loader, self._loop
@@ -369,6 +385,12 @@ class Pass:
         self._loop.parts.begin_part(number, count, part, rows)
         return part
 
+    def _shutdown_workers(self) -> None:
+        """As programs end the workers of an iterator that they leave."""
+        end = getattr(getattr(self._source(), "_iterator", None), "_shutdown_workers", None)
+        if end is not None:
+            end()
+
     def __del__(self) -> None:
         if self._dealt is not None and self._loop.follows:
             self._loop.parts.release()
@@ -385,11 +407,12 @@ class Pass:
             self._rest = stream
 
     def _next_of_rest(self) -> Any:
-        given = self._loader
-        indices = self._rest.take(given.own_batch)
-        if not indices or (len(indices) < given.own_batch and given.drop_last):
+        # torch's sampler looks at its size for each batch, but for one that drops the last.
+        size = self._loader.own_batch if self._loader.drop_last else self._loader.given()[2]
+        indices = self._rest.take(size)
+        if not indices or (len(indices) < size and self._loader.drop_last):
             raise StopIteration
-        return given.collate(fetched(given.dataset, indices))
+        return self._loader.collate(fetched(self._loader.dataset, indices))
 
 
 def _deal(
@@ -465,8 +488,8 @@ class Feeds:
         loader = feed.loader
         if loader is None:
             return WatchedPass(self._run, self._loop, feed, stock(self._in_first_size(dataloader, feed)))
-        if not loader.has_begun():
-            feed.loader, feed.reason = None, _TWO_PASSES
+        if not loader.has_begun() or loader.is_altered:
+            feed.loader, feed.reason = None, _ALTERED if loader.is_altered else _TWO_PASSES
             return WatchedPass(self._run, self._loop, feed, stock(dataloader))
         self._lead(loader, feed)
         return loader.begin_pass(self._loop, feed)
@@ -541,4 +564,9 @@ class Feeds:
         return not present.has_begun() or (feed is not None and feed.trains)
 
 
+_ALTERED = Reason(
+    "own-batch-sampler",
+    "a batch sampler that the program changes makes batches of its own",
+    {"class": "a batch sampler that the program changes"},
+)
 _TWO_PASSES = Reason("two-passes", "two passes over its DataLoader run at the same time")

@@ -80,6 +80,7 @@ class Loop:
         self._run = run
         self._lead: Any = None  # weak reference
         self._others: Any = weakref.WeakKeyDictionary()
+        self._begun_at: Any = weakref.WeakKeyDictionary()  # updates that were counted as an optimizer's step() began
         self._has_others = False
         self._fetches: list[_Fetch] = []  # since the lead's last update
         self._last: list[_Fetch] = []  # of the last step that had any
@@ -281,6 +282,7 @@ class Loop:
 
     def update_begins(self, optimizer: Any) -> None:
         """An optimizer's step() is called."""
+        self._begun_at[optimizer] = self.updates
         if self.parts.wanted and self.follows:
             self.parts.update_begins(optimizer)
         if not self.follows:
@@ -290,6 +292,9 @@ class Loop:
 
     def updated(self, optimizer: Any) -> None:
         """It is over; or a GradScaler has left it out."""
+        begun_at = self._begun_at.pop(optimizer, self.updates)
+        if self.updates > begun_at and self._is_around_lead(optimizer):
+            return
         self.updates += 1
         self._by_hand = False
         if not self.follows:
@@ -303,6 +308,11 @@ class Loop:
             self._lead_updated(lead)
         else:
             self._other_updated(optimizer)
+
+    def _is_around_lead(self, optimizer: Any) -> bool:
+        """Whether it is a wrapper, an optimizer itself: the one in it has made the update, and was counted."""
+        lead = self.lead
+        return lead is not None and optimizer is not lead and _same_parameters(optimizer, lead)
 
     @property
     def lead(self) -> Any:
@@ -429,6 +439,8 @@ class Loop:
         if self._watched == reason.code:
             return
         self._watched = reason.code
+        if self._run._loader is not None:
+            self.seen = self._run._examples  # of its batches, until now
         self._run._loader = None
         self._run._cannot("batch", "rate")
         self._run._describe(can=("trace",))  # of a size in the command

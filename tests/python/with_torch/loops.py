@@ -15,7 +15,7 @@ import threading
 import torch
 from torch import nn
 from torch.nn import functional as F
-from torch.utils.data import DataLoader, Dataset, IterableDataset, Sampler
+from torch.utils.data import BatchSampler, DataLoader, Dataset, IterableDataset, Sampler
 
 EXAMPLES, FEATURES, BATCH = 200, 12, 16
 
@@ -472,11 +472,104 @@ def fabric(options):
     return t
 
 
+class Repeated(BatchSampler):
+    """Wraps another one, as those that count iterations or skip what a checkpoint has seen do."""
+
+    def __init__(self, batch_sampler, times):
+        self.batch_sampler, self.times = batch_sampler, times
+
+    def __len__(self):
+        return len(self.batch_sampler) * self.times
+
+    def __iter__(self):
+        return (sorted(batch) for batch in self.batch_sampler for _ in range(self.times))
+
+
+def wraps_batches(options):
+    t = Training(options)
+    of_another = Repeated(t.loader().batch_sampler, 2)
+    loader = DataLoader(Points(), batch_sampler=of_another, num_workers=options.workers)
+    for _ in t.epochs:
+        for batch in loader:
+            t.train_step(batch)
+    return t
+
+
+def grows_its_batch(options):
+    """From the second epoch on."""
+    t = Training(options)
+    loader = t.loader()
+    for epoch in t.epochs:
+        loader.batch_sampler.batch_size = BATCH * (epoch + 1)
+        for batch in loader:
+            t.train_step(batch)
+    return t
+
+
+def grows_its_batch_in_an_epoch(options):
+    t = Training(options)
+    loader = t.loader()
+    for epoch in t.epochs:
+        for number, batch in enumerate(loader):
+            t.train_step(batch)
+            if (epoch, number) == (0, 3):
+                loader.batch_sampler.batch_size, loader.batch_sampler.drop_last = 3 * BATCH, True
+    return t
+
+
+class SharpnessAware(torch.optim.Optimizer):
+    """Two passes for an update, which the optimizer in it makes."""
+
+    def __init__(self, parameters, base):
+        super().__init__(parameters, {"lr": base.param_groups[0]["lr"]})
+        self.base, self.param_groups = base, base.param_groups
+
+    def step(self, closure):
+        parameters = [p for group in self.param_groups for p in group["params"]]
+        before = [p.detach().clone() for p in parameters]
+        with torch.no_grad():
+            for p in parameters:
+                p.add_(p.grad, alpha=0.05 / (1e-8 + float(p.grad.norm())))
+        self.zero_grad()
+        with torch.enable_grad():
+            closure()
+        with torch.no_grad():
+            for p, value in zip(parameters, before):
+                p.copy_(value)
+        self.base.step()
+
+
+def sharpness_aware(options):
+    t = Training(options)
+    t.optimizer = SharpnessAware(t.model.parameters(), t.optimizer)
+    loader = t.loader()
+    for _ in t.epochs:
+        for batch in loader:
+            t.optimizer.zero_grad()
+            t.loss(batch).backward()
+            t.optimizer.step(lambda batch=batch: F.cross_entropy(t.model(batch[0]), batch[1]).backward())
+            t.count()
+    return t
+
+
+def ends_its_workers(options):
+    t = Training(options)
+    loader = t.loader()
+    for _ in t.epochs:
+        iterator = iter(loader)
+        for _ in range(5):
+            t.train_step(next(iterator))
+        if options.workers:
+            iterator._shutdown_workers()
+    return t
+
+
 LOOPS = {loop.__name__: loop for loop in (
     plain, wide, drops_last, accumulates, clips_and_schedules, scales, two_networks, one_after_the_other, by_hand,
     closures, without_optimizer, looks_first, evaluates_inside, evaluates_apart, fresh_loaders, goes_round,
     leaves_early, two_loaders, same_loader_twice, one_batch_again, streams, pairs, within_backward, prefetched,
-    one_ahead, checkpoints, accelerated, fabric)}
+    one_ahead, checkpoints, accelerated, fabric, wraps_batches, grows_its_batch, grows_its_batch_in_an_epoch,
+    sharpness_aware, ends_its_workers)}
 
 
 def digest(model):

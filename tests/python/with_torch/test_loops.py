@@ -12,12 +12,15 @@ from loops import BATCH, EXAMPLES, LOOPS
 from pretended_batchscope import PATIENCE, Program, Server
 
 WATCHED = {"by_hand": "no-loader", "closures": "no-loader", "same_loader_twice": "two-passes",
-           "streams": "iterable-dataset", "pairs": "own-batch-sampler", "prefetched": "other-thread"}
-WITHOUT_SIZES = ("by_hand", "closures", "prefetched")
+           "streams": "iterable-dataset", "pairs": "own-batch-sampler", "prefetched": "other-thread",
+           "wraps_batches": "own-batch-sampler", "grows_its_batch": "own-batch-sampler",
+           "grows_its_batch_in_an_epoch": "own-batch-sampler"}
+WITHOUT_SIZES = ("by_hand", "closures", "prefetched", "grows_its_batch_in_an_epoch")
 # The size of these follows one step later, because the next batch is fetched before the present one is used.
 AHEAD = ("one_ahead", "accelerated")
 # One of each kind; the others are tried by `make soak`.
-KINDS = {"plain", "two_networks", "by_hand", "evaluates_inside", "leaves_early", "prefetched", "accelerated"}
+KINDS = {"plain", "two_networks", "by_hand", "evaluates_inside", "leaves_early", "prefetched", "accelerated",
+         "wraps_batches", "grows_its_batch_in_an_epoch", "sharpness_aware"}
 
 
 def tried(names):
@@ -45,7 +48,8 @@ class Loops(WithRun):
 
     def test_attaching_changes_nothing_and_sees_every_step(self):
         for options in ([], ["--workers", "2"]):
-            names = tried(LOOPS) if not options else ["plain", "fresh_loaders", *(["leaves_early"] if LONG else [])]
+            names = tried(LOOPS) if not options else ["plain", "fresh_loaders", "ends_its_workers",
+                                                      *(["leaves_early"] if LONG else [])]
             alone = self.trained(" ".join(names), *options)
             for name in names:
                 with self.subTest(name=name, options=options):
