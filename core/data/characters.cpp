@@ -6,60 +6,30 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/utf8.h"
 
 namespace batchscope::data {
 
 namespace {
-
-/// Number of bytes of the character that begins with this byte; 0 if none does.
-std::size_t bytes_of(unsigned char first) {
-  if (first < 0x80)
-    return 1;
-  if (first >= 0xC2 && first < 0xE0)
-    return 2;
-  if (first >= 0xE0 && first < 0xF0)
-    return 3;
-  return first >= 0xF0 && first < 0xF5 ? 4 : 0;
-}
-
-/// The code point of `size` bytes at `offset`; if it is invalid, `size` becomes 0.
-char32_t decode(const std::string& text, std::size_t offset, std::size_t& size) {
-  const auto first = static_cast<unsigned char>(text[offset]);
-  size = bytes_of(first);
-  if (size == 1)
-    return first;
-  if (size == 0 || size > text.size() - offset) {
-    size = 0;
-    return 0;
-  }
-  char32_t code = first & (0x7FU >> size);
-  for (std::size_t i = 1; i < size; ++i) {
-    const auto next = static_cast<unsigned char>(text[offset + i]);
-    if ((next & 0xC0U) != 0x80U) {
-      size = 0;
-      return 0;
-    }
-    code = code << 6 | (next & 0x3FU);
-  }
-  const bool overlong = (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
-  if (overlong || (code >= 0xD800 && code < 0xE000) || code > 0x10FFFF)
-    size = 0;
-  return code;
-}
 
 [[noreturn]] void refuse_byte(const std::string& text, std::size_t offset, const std::string& path) {
   throw input_error(fmt::format("{}: byte 0x{:02x} at offset {} is not valid UTF-8", path,
                                 static_cast<unsigned char>(text[offset]), offset));
 }
 
+/// The character at an offset below the text's size.
+Utf8Character character_at(const std::string& text, std::size_t offset, const std::string& path) {
+  const auto character = first_character(std::string_view(text).substr(offset));
+  if (!character)
+    refuse_byte(text, offset, path);
+  return *character;
+}
+
 } // namespace
 
 void check_utf8(const std::string& text, const std::string& path) {
-  for (std::size_t offset = 0, size = 0; offset < text.size(); offset += size) {
-    decode(text, offset, size);
-    if (size == 0)
-      refuse_byte(text, offset, path);
-  }
+  for (std::size_t offset = 0; offset < text.size();)
+    offset += character_at(text, offset, path).size;
 }
 
 Characters number_characters(const std::string& text, const std::string& path) {
@@ -68,10 +38,9 @@ Characters number_characters(const std::string& text, const std::string& path) {
   std::unordered_map<char32_t, std::uint16_t> numbers;
   Characters result;
   result.tokens.reserve(text.size());
-  for (std::size_t offset = 0, size = 0; offset < text.size(); offset += size) {
-    const char32_t code = decode(text, offset, size);
-    if (size == 0)
-      refuse_byte(text, offset, path);
+  for (std::size_t offset = 0; offset < text.size();) {
+    const auto [code, size] = character_at(text, offset, path);
+    offset += size;
     const auto found = numbers.find(code);
     if (found != numbers.end()) {
       result.tokens.push_back(found->second);

@@ -108,7 +108,7 @@ class FollowedLoader(Loader):
     @property
     def is_altered(self) -> bool:
         """Whether that is not what it was."""
-        return any(one is not two and one != two for one, two in zip(self.given(), self._given))
+        return self.given() != self._given
 
     def _of_sampler(self) -> int:
         return len(self.sampler) * self._sharers
@@ -323,8 +323,9 @@ class Pass:
         self._rest: Any = None  # indices, of a pass that was not gone through when another one began
         self.has_begun = False
         self._dealt: Iterator[tuple[int, int, int, Any]] | None = None  # parts of the present batch
+        self._stream: Any = None  # of its indices
         loader.open()
-        self._source = weakref.ref(loader._source)
+        self._stream = loader._stream
 
     def __iter__(self) -> Pass:
         return self
@@ -387,14 +388,15 @@ class Pass:
 
     def _shutdown_workers(self) -> None:
         """As programs end the workers of an iterator that they leave."""
-        end = getattr(getattr(self._source(), "_iterator", None), "_shutdown_workers", None)
+        source = self._loader._source if self._loader._stream is self._stream else None
+        end = getattr(getattr(source, "_iterator", None), "_shutdown_workers", None)
         if end is not None:
             end()
 
     def __del__(self) -> None:
         if self._dealt is not None and self._loop.follows:
             self._loop.parts.release()
-        self._loader.end_source(self._source())
+        self._loader.end_stream(self._stream)
 
     def leave(self) -> None:
         """Another pass begins. This one may go on, with batches of the program's own size."""
@@ -488,8 +490,9 @@ class Feeds:
         loader = feed.loader
         if loader is None:
             return WatchedPass(self._run, self._loop, feed, stock(self._in_first_size(dataloader, feed)))
-        if not loader.has_begun() or loader.is_altered:
-            feed.loader, feed.reason = None, _ALTERED if loader.is_altered else _TWO_PASSES
+        reason = _ALTERED if loader.is_altered else None if loader.has_begun() else _TWO_PASSES
+        if reason is not None:
+            feed.loader, feed.reason = None, reason
             return WatchedPass(self._run, self._loop, feed, stock(dataloader))
         self._lead(loader, feed)
         return loader.begin_pass(self._loop, feed)

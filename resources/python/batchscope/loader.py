@@ -267,9 +267,9 @@ class Loader(Sizes):
             generator.set_state(now)
         self._resuming, self._resume_rng, self.begins_anew = False, None, False
 
-    def end_source(self, source: Source | None) -> None:
-        """Nobody takes batches from this source any more: it refers to the loader, and would keep it and its data."""
-        if source is not None and self._source is source:
+    def end_stream(self, stream: IndexStream | None) -> None:
+        """Nobody takes indices from this stream any more: it refers to the loader, and would keep it and its data."""
+        if self._stream is stream:
             self._source = self._stream = None
 
     def leave_epoch(self) -> None:
