@@ -46,6 +46,19 @@ telemetry::ProgramConnected connected_as(const Hello& hello) {
           .config_json = hello.config_json};
 }
 
+/// Whether a program that has connected says more than that it goes on with other data or other steps: it may have a
+/// DataLoader for each epoch, or two that take turns.
+bool is_news(telemetry::ProgramConnected about, const telemetry::ProgramConnected& before) {
+  const auto repeat = [](auto& now, const auto& then) {
+    if (now && then)
+      now = then;
+  };
+  repeat(about.examples, before.examples);
+  repeat(about.batch, before.batch);
+  repeat(about.accumulate, before.accumulate);
+  return about != before;
+}
+
 } // namespace
 
 Conversation::Conversation(const run::RunSpec& spec, const run::RunPlace& place, Link& link,
@@ -172,7 +185,7 @@ void Conversation::describe(const Hello& hello) {
 
 void Conversation::say_connected() {
   const auto about = std::exchange(to_describe_, std::nullopt);
-  if (!about || about == described_)
+  if (!about || (described_ && !is_news(*about, *described_)))
     return;
   described_ = about;
   report(*about);

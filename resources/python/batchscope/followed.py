@@ -7,55 +7,25 @@ import os
 import sys
 import weakref
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from .again import Again
-from .division import Unknown, batch_sampler_of, with_size
+from .division import batch_sampler_of
 from .foresight import limit_of, within
 from .loader import Loader
-from .parts import cut, rows_of
+from .pass_sizes import PassSizes
+from .passes import Pass
 from .reasons import Reason
-from .run import distributed_models
+from .schedulers import INSIDE, LAST, OUTSIDE
 from .sizes import STEADY, Sizes
-from .sources import fetched
 from .window import Window
 
 if TYPE_CHECKING:
+    from .feeds import Feed
     from .in_parts import Parts
     from .loop import Loop
     from .run import Run
-
-
-class Feed:
-    """A DataLoader that was iterated over with gradients enabled. It is among that one's attributes and goes with it:
-    a program may make another one, over other data, in each epoch. Copies of the DataLoader are looked at anew.
-    """
-
-    _NAME = "_batchscope_feed"
-
-    def __init__(self, feeds: Feeds, dataloader: Any) -> None:
-        self._feeds = feeds
-        self._dataloader = weakref.ref(dataloader)
-        self.loader, self.reason = feeds.look_at(dataloader)  # None if its size cannot be changed, and why it cannot
-        if self.loader is not None:
-            self.loader.feed = weakref.ref(self)
-        self.trains = False  # a backward pass has followed a batch
-        self.evaluates = False  # none has
-        self.looked_at = 0  # batches without a backward pass since the last one with one
-        self.is_ahead = False  # a batch is fetched before the one before it is used
-        self.ahead: Any = None  # such a batch
-        vars(dataloader)[self._NAME] = self
-
-    def __reduce__(self) -> Any:
-        return type(None), ()  # a copy of the DataLoader has none
-
-    @classmethod
-    def of(cls, dataloader: Any, feeds: Feeds) -> Feed:
-        """The one that the DataLoader has, or a new one."""
-        found = vars(dataloader).get(cls._NAME)
-        if isinstance(found, cls) and found._feeds is feeds and found._dataloader() is dataloader:
-            return found
-        return cls(feeds, dataloader)
 
 
 class FollowedLoader(Loader):
@@ -67,6 +37,7 @@ class FollowedLoader(Loader):
 
     can = ("batch", "rate", "trace")
     may_lead = False  # it is an evaluation's until it leads
+    has_led = False  # its batch was the first one of a step
     at_once = 1  # batches that are fetched together
     NOT_ALIKE: Any = object()  # in the place of a batch
 
@@ -82,11 +53,12 @@ class FollowedLoader(Loader):
         self._kept_to = 0  # the largest size that fits, as it was said last
         self._newest: Any = None  # weak reference
         self.feed: Any = None  # weak reference, too
-        self._begun = 0  # batches of the present pass
         # Of a pass. A program that is tried may count on the number that its loader names.
         own_length = os.environ.get("BATCHSCOPE_PASSES") == "own"
         self._longest = len(dataloader) if own_length else sys.maxsize
         self._asked = self._batch, self._accumulate  # what was asked for, which may have to wait
+        self._sizes = PassSizes()
+        self._described = {1}  # the program's own accumulations, which BatchScope repeats when nothing else is asked
         self._again = Again() if os.environ.get("BATCHSCOPE_BATCHES") == "again" else None
 
     @property
@@ -128,8 +100,9 @@ class FollowedLoader(Loader):
     def accumulate(self, count: int) -> None:
         self._asked = self._asked[0], count
         parts = self._parts
-        if count == self._accumulate or parts is None or (count == 1 and self.own_accumulate > 1):
-            return  # 1 is said when nothing is asked for
+        repeated = count in self._described and max(count, self.own_accumulate) > 1
+        if count == self._accumulate or parts is None or repeated:
+            return
         parts.want(self)
         if parts.is_ready:
             self._accumulate = self._clamped("accumulate", count, max(1, self.examples))
@@ -190,15 +163,10 @@ class FollowedLoader(Loader):
         if reason is not None:
             self._say_no_accumulation(reason)
 
-    def open(self) -> None:
-        super().open()
-        self._begun = 0
-
     def begin_window(self) -> Window | None:
-        if self._begun >= self._longest:
+        if self._batches >= self._longest:
             self._end_epoch()
             return None
-        self._begun += 1
         return super().begin_window()
 
     def next_alike(self) -> Any:
@@ -212,7 +180,7 @@ class FollowedLoader(Loader):
             or size > self.examples - self.seen_in_epoch
             or self._unchanged < STEADY
             or self._window != (size, self._accumulate)
-            or self._begun >= self._longest
+            or self._batches >= self._longest
             or run._loader is not self
             or run._probe is not None
             or run._ranks is not None
@@ -221,7 +189,7 @@ class FollowedLoader(Loader):
             or (run._account.on_gpu and self._unchanged % STEADY == 0)  # what is free there may have changed
         ):
             return self.NOT_ALIKE
-        self._begun += 1
+        self._batches += 1
         self._unchanged += 1
         self._promised = 0
         self.seen += size
@@ -267,26 +235,97 @@ class FollowedLoader(Loader):
         tail = 0 if self.drop_last else self.examples % self._batch
         return [again.size(sizes[0], tail, run._step)]
 
-    def leads(self, parts: int) -> None:
-        """The step that was made is one of this loader, of so many batches."""
+    def leads(self, batches: int, spans: bool) -> None:
+        """The step that was made is one of this loader, of so many batches; `spans`: of more than one pass."""
         run = self._run
         run._fetched.add(id(self))
+        self.has_led = True
         if run._loader is not self:
             self.take_over()
-        if parts != self.own_accumulate:
-            self._accumulate = self.own_accumulate = parts
-            self._window = self._window[0], parts
-            run._describe(accumulate=parts)
+        self.makes_steps_of(batches, spans)
+
+    def makes_steps_of(self, batches: int, spans: bool) -> None:
+        """The program accumulates the gradients of so many. The last step of a pass may have fewer."""
+        self.spans = self.spans or spans
+        of_tail = batches < self.own_accumulate and (self.through or not self._is_under_way)
+        if batches == self.own_accumulate or of_tail:
+            return
+        self.accumulates(batches)
+        self._accumulate = batches
+        self._window = self._window[0], batches
+        self._described.add(batches)
+        self._run._describe(accumulate=batches)
+
+    def trained_again(self, batches: int, rows: list[int]) -> list[int]:
+        """A step has no new batches: it takes those of the step before, of so many rows, or if its pass is over, those
+        that the program has kept of it. Returns their sizes.
+        """
+        if not self.is_open:
+            rows = self._sizes.again(batches) or rows
+            self._run._tell_once("kept", _KEPT)
+        self._own_before += Fraction(sum(rows), self.own_batch * self.own_accumulate)
+        return rows
+
+    def _took(self, sizes: list[int]) -> None:
+        self._sizes.took(self._batches, sizes[0])
+        super()._took(sizes)
+
+    def _end_epoch(self) -> None:
+        self._sizes.end(self._batches)
+        super()._end_epoch()
+
+    @property
+    def _is_under_way(self) -> bool:
+        """Whether a program has a pass that has begun and is not over."""
+        newest = self.newest
+        return self.is_open and newest is not None and newest.has_begun
+
+    def place(self) -> str:
+        """Where the program is in a pass."""
+        return OUTSIDE if not self._is_under_way else LAST if self.through else INSIDE
+
+    def batches_of_pass(self) -> int | None:
+        """Of the present pass, as its sizes were and are; None if there is no such pass."""
+        if not self._is_under_way:
+            return None
+        return self._batches + self._micro_batches(self.examples - self.seen_in_epoch)
+
+    def _begin_pass(self) -> None:
+        feed, loop = None if self.feed is None else self.feed(), self._run._loop
+        if loop is not None and loop.accumulates_from(feed):
+            self._pass = None  # its batches are those of a step that goes on
+        super()._begin_pass()
+
+    def _series(self, takes: list[int]) -> dict[str, Any]:
+        """What was seen is counted by steps: passes may be left early, be of several loaders, or be kept."""
+        total, series = self.total_of(takes), super()._series(takes)
+        series["examples_seen"] = self._run._examples + total
+        series["epoch"] = self._run._progress.epochs(total, max(1, self.examples))
+        return series
 
     def take_over(self) -> None:
         """The steps have the examples of this loader from now on."""
         run, earlier = self._run, self._run._loader
         if earlier is not None and self.goes_on_from(earlier) and run._step and not self.seen:
             self.epoch, self.seen = earlier.epoch + bool(earlier.seen_in_epoch), earlier.seen
+        if isinstance(earlier, FollowedLoader):
+            self._described |= earlier._described
         self.may_lead = True
         run._lead(self)
         run._begin_training(run._step)
-        self._describe()
+        if not (isinstance(earlier, FollowedLoader) and earlier.is_open and run._step):  # else they take turns
+            self._describe()
+
+    def is_asked_first(self) -> None:
+        """The first batch of the training is one of this loader, though another one was opened before it: that one goes
+        along, as in zip(a, itertools.cycle(b)).
+        """
+        other = self._run._loader
+        if other is self or not isinstance(other, FollowedLoader) or not other.is_open or other.has_begun():
+            return
+        self.take_over()
+        other.may_lead = False
+        self._run._opened(other)
 
     def goes_on_from(self, earlier: Sizes) -> bool:
         """Whether it takes the place of another one over the same examples, in each epoch for example."""
@@ -311,265 +350,7 @@ class FollowedLoader(Loader):
         return begun
 
 
-class Pass:
-    """The batches of one pass over a followed loader, as a DataLoader's own iterator."""
-
-    def __init__(self, loader: FollowedLoader, dataloader: Any, loop: Loop, feed: Feed) -> None:
-        self._loader = loader
-        self._dataloader = dataloader
-        self._loop = loop
-        self._feed = feed
-        self._window: Window | None = None  # counts as memory in use
-        self._rest: Any = None  # indices, of a pass that was not gone through when another one began
-        self.has_begun = False
-        self._dealt: Iterator[tuple[int, int, int, Any]] | None = None  # parts of the present batch
-        self._stream: Any = None  # of its indices
-        loader.open()
-        self._stream = loader._stream
-
-    def __iter__(self) -> Pass:
-        return self
-
-    def __len__(self) -> int:
-        return len(self._dataloader)
-
-    def __next__(self) -> Any:
-        if self._dealt is not None:
-            for dealt in self._dealt:
-                return self._hand_out(*dealt)
-        self._dealt = self._window = None
-        if self._rest is None and self._loader.is_altered:
-            self.leave()
-            self._feed.loader, self._feed.reason = None, _ALTERED
-        if self._rest is not None:
-            return self._next_of_rest()
-        loader, loop = self._loader, self._loop
-        if loop.parts.wanted and loader.leads_steps:
-            loop.parts.begin_batch(loader)
-        loop.boundary()
-        self.has_begun = True
-        if loop.parts.wanted and loader.leads_steps:
-            return self._next_in_parts(loop.parts)
-        part = loader.next_alike()
-        if part is not loader.NOT_ALIKE:
-            loop.fetched(self._feed, loader.last_size, self)
-            return part
-        return self._whole(self._begin_window())
-
-    def _begin_window(self) -> Window:
-        window = self._loader.begin_window()
-        if window is None:
-            self._loop.exhausted(self._feed)
-            raise StopIteration
-        return window
-
-    def _whole(self, window: Window) -> Any:
-        part = self._loader.fetch_part(window)
-        self._window = window
-        self._loop.fetched(self._feed, window.sizes[0], self)
-        return part
-
-    def _next_in_parts(self, parts: Parts) -> Any:
-        """The next batch, or its first part."""
-        window = self._begin_window()
-        plan = parts.divided(window.sizes)
-        if plan is not None:
-            self._window = window
-            self._dealt = _deal(self._loader, parts, window, plan)
-            return self._hand_out(*next(self._dealt))
-        part = self._whole(window)
-        parts.fetched(part, window.sizes[0])
-        return part
-
-    def _hand_out(self, number: int, count: int, rows: int, part: Any) -> Any:
-        self._loop.fetched(self._feed, rows, self, is_further=number > 1)
-        self._loop.parts.begin_part(number, count, part, rows)
-        return part
-
-    def _shutdown_workers(self) -> None:
-        """As programs end the workers of an iterator that they leave."""
-        source = self._loader._source if self._loader._stream is self._stream else None
-        end = getattr(getattr(source, "_iterator", None), "_shutdown_workers", None)
-        if end is not None:
-            end()
-
-    def __del__(self) -> None:
-        if self._dealt is not None and self._loop.follows:
-            self._loop.parts.release()
-        self._loader.end_stream(self._stream)
-
-    def leave(self) -> None:
-        """Another pass begins. This one may go on, with batches of the program's own size."""
-        if self._dealt is not None:
-            self._dealt = None
-            self._loop.parts.release()
-        stream, source = self._loader._stream, self._loader._source
-        if stream is not None and source is not None:
-            source.leave()
-            self._rest = stream
-
-    def _next_of_rest(self) -> Any:
-        # torch's sampler looks at its size for each batch, but for one that drops the last.
-        size = self._loader.own_batch if self._loader.drop_last else self._loader.given()[2]
-        indices = self._rest.take(size)
-        if not indices or (len(indices) < size and self._loader.drop_last):
-            raise StopIteration
-        return self._loader.collate(fetched(self._loader.dataset, indices))
-
-
-def _deal(
-    loader: FollowedLoader, parts: Parts, window: Window, plan: list[list[int]]
-) -> Iterator[tuple[int, int, int, Any]]:
-    """The parts of the micro batches of a window: their number, how many there are, their examples, themselves."""
-    number, count = 0, sum(map(len, plan))
-    for index, sizes in enumerate(plan):
-        whole = loader.fetch_part(window)
-        parts.fetched(whole, sum(sizes))
-        first = 0
-        for rows in sizes:
-            number += 1
-            yield number, count, rows, whole if len(sizes) == 1 else cut(window, index, slice(first, first + rows))
-            first += rows
-        del whole
-        window.parts[index] = None
-
-
-class WatchedPass:
-    """The batches of a DataLoader as they are, which are counted."""
-
-    def __init__(self, run: Run, loop: Loop, feed: Feed, iterator: Any) -> None:
-        self._run = run
-        self._loop = loop
-        self._feed = feed
-        self._iterator = iterator
-        self._window: Window | None = None
-
-    def __iter__(self) -> WatchedPass:
-        return self
-
-    def __len__(self) -> int:
-        return len(self._iterator)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self._iterator, name)
-
-    def __next__(self) -> Any:
-        self._window = None
-        self._loop.boundary()
-        self._run._before_fetch(None)
-        with self._run._memory.fetching((), first=True):
-            try:
-                part = next(self._iterator)
-            except StopIteration:
-                self._loop.exhausted(self._feed)
-                raise
-            self._window = Window(None, [part], [rows_of(part)])
-            self._run._account.windows.add(self._window)
-        self._loop.fetched(self._feed, self._window.sizes[0], self)
-        return part
-
-
-class Feeds:
-    """All DataLoaders of the process that were iterated over with gradients enabled."""
-
-    def __init__(self, run: Run, loop: Loop) -> None:
-        self._run = run
-        self._loop = loop
-
-    def pass_over(self, dataloader: Any, stock: Any) -> Any:
-        """An iterator in the place of that which `stock(dataloader)` makes."""
-        if self._loop.parts.is_ready and not self._loop.parts.holds:
-            self._loop.boundary()  # a step that was made when the pass before was left is one of its loader
-        if not self._run._account.models:  # before the first step, as its memory is that beyond what is in use now
-            self._run._know_all_modules(early=True)
-        feed = Feed.of(dataloader, self)
-        if feed.evaluates:
-            return stock(dataloader)
-        loader = feed.loader
-        if loader is None:
-            return WatchedPass(self._run, self._loop, feed, stock(self._in_first_size(dataloader, feed)))
-        reason = _ALTERED if loader.is_altered else None if loader.has_begun() else _TWO_PASSES
-        if reason is not None:
-            feed.loader, feed.reason = None, reason
-            return WatchedPass(self._run, self._loop, feed, stock(dataloader))
-        self._lead(loader, feed)
-        return loader.begin_pass(self._loop, feed)
-
-    def look_at(self, dataloader: Any) -> tuple[FollowedLoader | None, Reason | None]:
-        """What gives its batches; or why their size cannot be changed."""
-        from torch.utils.data import DataLoader
-
-        kind: Any = type(dataloader)
-        if kind._get_iterator is not DataLoader._get_iterator:
-            text = f"{kind.__name__} has iterators of its own"
-            return None, Reason("own-loader", text, {"class": kind.__name__})
-        try:
-            reason = self._join_ranks(dataloader)
-            return (None, reason) if reason is not None else (FollowedLoader(self._run, dataloader), None)
-        except Unknown as unknown:
-            return None, unknown.reason
-
-    def _join_ranks(self, dataloader: Any) -> Reason | None:
-        """Why the ranks of this training cannot be steered; None if they can, or there is one."""
-        from torch import distributed
-        from torch.utils.data.distributed import DistributedSampler
-
-        run = self._run
-        begun = distributed.is_available() and distributed.is_initialized()
-        if (distributed.get_world_size() if begun else run._world) == 1:
-            return None
-        if type(getattr(dataloader, "sampler", None)) is not DistributedSampler:
-            what = "its DataLoader has no DistributedSampler"
-            return Reason("several-ranks", what, {"what": what})
-        if not distributed_models():
-            what = "its ranks have no DistributedDataParallel model"
-            return Reason("several-ranks", what, {"what": what})
-        return run._join_ranks()
-
-    def _in_first_size(self, dataloader: Any, feed: Feed) -> Any:
-        """Batches of an iterable data set have the size that is told before they begin."""
-        reason, run = feed.reason, self._run
-        if reason is None or reason.code != "iterable-dataset" or getattr(dataloader, "batch_size", None) is None:
-            return dataloader
-        run._describe(can=("first batch",), batch=dataloader.batch_size)
-        run._greet(wait=True)
-        size = run._told_size.get("batch")
-        return dataloader if not isinstance(size, int) else with_size(dataloader, size)
-
-    def _lead(self, loader: FollowedLoader, feed: Feed) -> None:
-        """Who leads is known with the first step; until then it is the newest loader, unless both begin at once. A
-        loader that comes later over other examples, which may be those of an evaluation, leads from its first step on.
-        """
-        run = self._run
-        present = run._loader
-        if present is loader:
-            return
-        # One that is opened in the middle of a pass may be that of an evaluation.
-        loader.goes_along = feed.trains or not isinstance(present, FollowedLoader) or not present.has_begun()
-        if self._leads(present):
-            return
-        if self._loop.has_stepped and not feed.trains and present is not None and not loader.goes_on_from(present):
-            return
-        before_first = run._waited and not self._loop.has_stepped
-        loader.take_over()
-        if before_first:  # the answer was one for another loader
-            loader.batch, run._told_size, run._waited = loader.own_batch, {}, False
-
-    def _leads(self, present: Any) -> bool:
-        """Whether a loader that has begun goes on leading when another one begins."""
-        if not isinstance(present, FollowedLoader) or not present.is_open:
-            return False
-        if present.newest is None:
-            return False
-        feed = present.feed()
-        return not present.has_begun() or (feed is not None and feed.trains)
-
-
-_ALTERED = Reason(
-    "own-batch-sampler",
-    "a batch sampler that the program changes makes batches of its own",
-    {"class": "a batch sampler that the program changes"},
+_KEPT = Reason(
+    "kept-batches",
+    "the program keeps its batches and trains on them again (itertools.cycle, a list): no other size is possible then",
 )
-_TWO_PASSES = Reason("two-passes", "two passes over its DataLoader run at the same time")

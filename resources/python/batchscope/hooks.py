@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .changes import make_changes
-from .followed import Feeds
+from .feeds import Feeds
 from .loop import Loop
 from .nccl import stand_in_for_nccl
 from .run import start
@@ -72,6 +72,7 @@ class Hooks:
 
         iterate._batchscope_stock = stock  # type: ignore[attr-defined]
         kind.__iter__ = iterate
+        self._wrap_length(kind)
         self._wrap_backward(torch.autograd)
         for module in (torch.nn.utils, torch.nn.utils.clip_grad):
             self._wrap_clip(module, "clip_grad_norm_", Loop.clip_norm)
@@ -79,6 +80,19 @@ class Hooks:
         self._wrap_scaler(getattr(torch.amp, "GradScaler", None) or torch.cuda.amp.GradScaler)
         register_optimizer_step_pre_hook(lambda optimizer, *_: (self.loop or self._begun()).update_begins(optimizer))
         register_optimizer_step_post_hook(lambda optimizer, *_: (self.loop or self._begun()).updated(optimizer))
+
+    def _wrap_length(self, kind: Any) -> None:
+        stock = kind.__len__
+
+        @functools.wraps(stock)
+        def length(dataloader: Any) -> int:
+            """A program that compares the number of a batch with this one finds the last batch of its pass."""
+            own: int = stock(dataloader)
+            if self._feeds is None or self.loop is None or not self.loop.follows:
+                return own
+            return self._feeds.length_of(dataloader, own)
+
+        kind.__len__ = length
 
     def _wrap_backward(self, autograd: Any) -> None:
         stock = autograd.backward

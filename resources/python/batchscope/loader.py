@@ -305,6 +305,7 @@ class Loader(Sizes):
         self.epoch, self.seen, self.seen_in_epoch = state["epoch"], state["seen"], state["seen_in_epoch"]
         self._stepped = (self.epoch, self.seen, self.seen_in_epoch)
         self._pass = None
+        self.own_counted = self.own_steps()
         self._run._examples_before = max(0, self._run._examples - self.seen)
         self._batch, self._accumulate = state["batch"], state["accumulate"]
         if self.through:

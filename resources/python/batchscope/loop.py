@@ -16,11 +16,12 @@ import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .followed import FollowedLoader
 from .in_parts import Parts
 from .reasons import Reason
 
 if TYPE_CHECKING:
-    from .followed import Feed
+    from .feeds import Feed
     from .run import Run
 
 _MOST_OPTIMIZERS = 4  # whose series are told
@@ -46,6 +47,7 @@ class _Step:
     values: dict[str, Any]
     fetches: list[_Fetch]
     passes: int = 1  # backward passes with a loss
+    again: list[int] | None = None  # examples that it was trained on once more, instead of new ones
 
 
 @dataclass
@@ -96,7 +98,6 @@ class Loop:
         self._thread = threading.main_thread().ident  # which trains, as far as is known
         self._trains = False  # it is known
         self.passes = 1  # backward passes of the last step
-        self.seen = 0  # examples of batches that cannot be changed
         self.steps = 0
         self.parts = Parts(run, self)
         self.fetches_elsewhere = False  # loaders are iterated over by other threads than that which trains
@@ -250,6 +251,10 @@ class Loop:
         """Batches since the last update that a backward pass has followed."""
         return sum(fetch.trained for fetch in self._fetches)
 
+    def accumulates_from(self, feed: Feed | None) -> bool:
+        """Whether the step that is being made has batches of this one."""
+        return any(fetch.trained and fetch.feed is feed for fetch in self._fetches)
+
     def weigh_loss(self, weight: Any, is_mean: bool) -> None:
         """The last loss is that of a part of a batch."""
         if self._since.losses:
@@ -331,12 +336,21 @@ class Loop:
         passes = max(1, len(self._since.losses))
         self._pending = _Step(self._values(optimizer, fetches, ""), fetches, passes)
         self._fetches = []
+        if not fetches:
+            self._pending.again = self._again(passes)
         if not self._has_others:
             return
         for other in self._others.values():
             if other.waiting is not None:
                 self._pending.values.update(other.waiting.values)
                 other.waiting = None
+
+    def _again(self, batches: int) -> list[int] | None:
+        """Examples of a step without new batches; None if those before are not known of, either."""
+        own = _of_first(self._last)
+        rows = [fetch.rows for fetch in own]
+        loader = own[0].feed.loader if own else None
+        return loader.trained_again(batches, rows) if loader is not None else rows or None
 
     def _other_updated(self, optimizer: Any) -> None:
         other = self._others.get(optimizer)
@@ -414,23 +428,33 @@ class Loop:
         self._last = step.fetches or self._last  # without a new one, these were trained on once more
         self.steps += 1
         self.passes = step.passes
-        feed = self._last[0].feed if self._last else None
-        takes = [fetch.rows for fetch in self._last if fetch.feed is feed]
-        self._parts = max(1, sum(not fetch.is_further for fetch in self._last if fetch.feed is feed))
+        own = _of_first(self._last)
+        feed = own[0].feed if own else None
+        takes = step.again or [fetch.rows for fetch in own]
+        self._parts = _batches_of(own)
         run = self._run
         loader = feed.loader if feed is not None else None
         if loader is None:
             self._watch(feed)
-            self.seen += sum(takes)
             run._watched_takes = takes
         else:
-            loader.leads(self._parts)
+            loader.leads(self._parts, _span(own))
             run._takes = takes
         run._step_done(step.values)
         if loader is None and feed is None:
             run._memory.begin_computing(())
         if run._stop:
             run._raise_stop()
+
+    def present_loader(self) -> FollowedLoader | None:
+        """Of the step whose update was made last; None if its size cannot be changed."""
+        own = _of_first(self._pending.fetches if self._pending is not None else [])
+        if not own:
+            return self._run._loader if isinstance(self._run._loader, FollowedLoader) else None
+        loader = own[0].feed.loader
+        if loader is not None:
+            loader.makes_steps_of(_batches_of(own), _span(own))
+        return loader
 
     def _watch(self, feed: Feed | None) -> None:
         """The size of these steps cannot be changed; says why, once."""
@@ -439,12 +463,25 @@ class Loop:
         if self._watched == reason.code:
             return
         self._watched = reason.code
-        if self._run._loader is not None:
-            self.seen = self._run._examples  # of its batches, until now
         self._run._loader = None
         self._run._cannot("batch", "rate")
         self._run._describe(can=("trace",))  # of a size in the command
         self._run._watch_only(reason)
+
+
+def _of_first(fetches: list[_Fetch]) -> list[_Fetch]:
+    """Those of them that are of the same DataLoader as the first one, whose examples are those of the step."""
+    return [fetch for fetch in fetches if fetch.feed is fetches[0].feed]
+
+
+def _batches_of(fetches: list[_Fetch]) -> int:
+    """How many there are, at least 1; parts of a batch are one."""
+    return max(1, sum(not fetch.is_further for fetch in fetches))
+
+
+def _span(fetches: list[_Fetch]) -> bool:
+    """Whether they are of more than one pass."""
+    return fetches[0].of is not fetches[-1].of
 
 
 def _loss_of_parts(losses: list[_Loss]) -> Any:

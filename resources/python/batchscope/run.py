@@ -26,6 +26,7 @@ from .loader import Loader, WatchedLoader
 from .method import Method, PlainMethod, backward_of, nothing, why_never_split
 from .parts import rows_of
 from .probes import Probe, size_of, sizes_in
+from .progress import Progress
 from .ranks import Ranks
 from .reasons import Reason
 from .records import Record, Records, numbers_of
@@ -87,6 +88,7 @@ class Run:
     _reports_itself = False
     _talks_at = 0.0  # seconds of the run, before which steps of a loop need not
     _largest_step = 0  # examples of the largest step so far
+    on_oom = "shrink"  # or "fail"
     _watched_takes: Sequence[int] = ()  # examples of the batches of such a step, if they cannot be changed
 
     def __init__(
@@ -170,11 +172,11 @@ class Run:
         self._account, self._budget = self._memory.account, self._memory.budget
         self._foresight = Foresight(self._account.between_steps)
         self._updates = Updates(self._begin_update, self._end_update)
-        self._schedulers = Schedulers(self._own_steps, self._epochs_done, self._is_through, self._tell_of_scheduler)
+        self._progress = Progress(self)
+        self._schedulers = Schedulers(self._progress, self._tell_of_scheduler)
         self._splitter = Splitter(self)
         self._told: set[str] = set()
         self._blamed: BaseException | None = None  # an error that was reported
-        self.on_oom = "shrink"
 
     # ---- what a program calls ----
 
@@ -497,7 +499,7 @@ class Run:
         self._account.optimizers.add(optimizer)
         known_settings = self._about["settings"]
         self._describe(settings={**known_settings, **settings_of_optimizer(optimizer), **known_settings})
-        self._follow_schedulers()
+        self._follow_schedulers(again=True)
 
     # ---- updates ----
 
@@ -512,27 +514,19 @@ class Run:
         self._splitter.updating = False
         self._budget.end_update()
 
-    def _follow_schedulers(self) -> None:
-        """From the first change of the size on, schedulers that count updates advance by progress."""
+    def _follow_schedulers(self, again: bool = False) -> None:
+        """From the first change of the size on, schedulers that count updates advance by progress. `again`: there may
+        be other kinds of them.
+        """
         loader = self._loader
+        if self._schedulers.follows and not again:
+            return
         if loader is None or (loader.is_own and self._schedulers.hold is None):
             return
         if self.on_rates == "progress" and self._account.optimizers:
-            self._schedulers.updates = self._step - self._steps_before
-            self._schedulers.follow(list(self._account.optimizers))
+            self._schedulers.follow()
 
     on_rates = "progress"  # "own" where a framework's Trainer looks after its schedulers
-
-    def _own_steps(self) -> int:
-        """The steps of the program's own size that the examples seen so far amount to."""
-        loader = self._loader
-        return 0 if loader is None else loader.own_steps()
-
-    def _epochs_done(self) -> int:
-        return 0 if self._loader is None else self._loader.epoch
-
-    def _is_through(self) -> bool:
-        return self._loader is None or self._loader.through
 
     def _tell_of_scheduler(self, name: str) -> None:
         if self._rank == 0:
@@ -698,11 +692,11 @@ class Run:
             self._promote()
         self._fetched.clear()
         self._loader._count_step()
+        self._progress.count_step(self._loader)
         takes, self._takes = self._takes, []
-        sizes = self._loader._series()
+        sizes = self._loader._series(takes)
         self._examples = sizes["examples_seen"]
         self._largest_step = max(self._largest_step, sum(takes))
-        sizes["takes"], sizes["effective_batch"] = takes, self._loader.total_of(takes)
         return sizes
 
     def _watched_sizes(self) -> Message:
@@ -711,7 +705,8 @@ class Run:
         if not takes or self._loop is None:
             return known({"batch": self._watched_batch})
         self._largest_step = max(self._largest_step, sum(takes))
-        return {"takes": takes, "batch": takes[0], "accumulate": len(takes), "examples_seen": self._loop.seen}
+        self._examples += sum(takes)
+        return {"takes": takes, "batch": takes[0], "accumulate": len(takes), "examples_seen": self._examples}
 
     def _promote(self) -> None:
         """The epoch of the loader that led was left early; the steps have the examples of another one."""

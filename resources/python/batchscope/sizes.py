@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
+
+from .schedulers import INSIDE, OUTSIDE
 
 if TYPE_CHECKING:
     from .run import Run
@@ -41,7 +44,13 @@ class Sizes:
         self._first_step = True  # is not over
         self._stepped = (0, 0, 0)  # epoch, seen, seen in the epoch, after the last step
         self._used: tuple[int, int, int] | None = None  # the same after the window that the step was seen to use
-        self._pass: tuple[int, int] | None = None  # epoch and seen where the present pass began
+        self._pass: tuple[int, int, Fraction | int, bool] | None = None  # epoch and so on where the present pass began
+        self.own_counted = 0  # own_steps() after the last step
+        self._own_before: Fraction | int = 0  # the same at the beginning of the present pass
+        self._batches = 0  # micro batches of the present pass
+        self._leaves_early = False  # the last pass was not gone through
+        self.spans = False  # steps begin in one pass and end in another one
+        self._unfinished = 0  # micro batches of the own size before the present pass, of a step that is not over
         self._promised = 0  # a batch size that the next window of this epoch may have
         self._window = (batch, 1)  # batch and accumulation of the last window
         self._unchanged = STEADY  # windows since the size has changed the last time
@@ -127,12 +136,43 @@ class Sizes:
         return self._micro_batches(self.examples)
 
     def own_steps(self) -> int:
-        """Steps of the program's own size that the examples seen so far amount to; a tail is one."""
+        """Steps of the program's own size that the examples seen so far amount to; a tail is one.
+
+        Of a program that leaves its passes early, as it does after a number of batches, they are the steps it made.
+        """
+        seen = self.seen_in_epoch
+        return int(self._own_before + self._own_of_pass(seen, seen > 0 and self.through))
+
+    def _own_of_pass(self, seen: int, through: bool) -> int:
+        """The same of a pass of which so many examples are seen."""
+        if self._leaves_early and not through:
+            return (self._carried + self._batches) // self._accumulate
+        begun, done = self._carried, self._own_batches(seen, through)
+        if self.spans:
+            return (begun + done) // self.own_accumulate
+        return -(-done // self.own_accumulate) if through else done // self.own_accumulate
+
+    def _own_batches(self, seen: int, through: bool) -> int:
+        """Micro batches of the program's own size that so many examples of a pass amount to."""
         batch = self.own_batch * self._sharers
-        micro = self.examples // batch if self.drop_last else -(-self.examples // batch)
-        of_epoch = -(-micro // self.own_accumulate)
-        done = of_epoch if self.through else min(self.seen_in_epoch // (batch * self.own_accumulate), of_epoch)
-        return self.epoch * of_epoch + (done if self.seen_in_epoch else 0)
+        whole = self.examples // batch if self.drop_last else -(-self.examples // batch)
+        return whole if through else min(seen // batch, whole)
+
+    @property
+    def _carried(self) -> int:
+        return self._unfinished if self.spans else 0
+
+    def accumulates(self, batches: int) -> None:
+        """The program's steps have so many micro batches from the present one on."""
+        if self._first_step:  # those of passes before, each taken for a step, are some of its
+            self._unfinished, self._own_before = int(self._own_before), 0
+        stepped = self._stepped[2] if self._stepped[0] == self.epoch and not self._leaves_early else 0
+        self.own_accumulate = batches
+        self._own_before = self.own_counted - self._own_of_pass(stepped, False)
+
+    def place(self) -> str:
+        """Where a program is in a pass: INSIDE or OUTSIDE; with its last batch, too, as far as a Trainer's is known."""
+        return INSIDE if self.is_open and not self.through else OUTSIDE
 
     def limit(self, batches: int) -> None:
         """Epochs have at most so many micro batches of the program's own size."""
@@ -190,6 +230,7 @@ class Sizes:
         self.last_total = sum(sizes)
         self.seen += self.last_total
         self.seen_in_epoch += self.last_total
+        self._batches += len(sizes)
         own = self._own(sizes)
         self.last_size = max(own, default=0)
         if self.lead is None and self.at_once is None:  # else a step takes what its gradients are computed from
@@ -206,16 +247,25 @@ class Sizes:
     def _end_epoch(self) -> None:
         self.is_open = False
         if self.seen_in_epoch or not self.examples:
+            self._end_own_steps()
             self.epoch += 1
             self.seen_in_epoch = 0
+
+    def _end_own_steps(self) -> None:
+        through = self.through
+        self._leaves_early = not through
+        begun = self._carried + (self._own_batches(self.seen_in_epoch, True) if through else self._batches)
+        self._own_before += self._own_of_pass(self.seen_in_epoch, through)
+        self._unfinished = begun % (self.own_accumulate if through else self._accumulate)
+        self._batches = 0
 
     # ---- what is said of a step ----
 
     def _begin_pass(self) -> None:
         """A pass over the examples in which no step was made was for something else, such as their statistics."""
         if self._pass is not None and self._pass[1] >= self._stepped[1] and self.lead is None:
-            self.epoch, self.seen = self._pass
-        self._pass = self.epoch, self.seen
+            self.epoch, self.seen, self._own_before, self._leaves_early = self._pass
+        self._pass = self.epoch, self.seen, self._own_before, self._leaves_early
 
     def total_of(self, takes: list[int]) -> int:
         """Examples of a step of which this rank has taken so many."""
@@ -226,7 +276,8 @@ class Sizes:
         self._stepped = self._used or (self.epoch, self.seen, self.seen_in_epoch)
         self._used = None
 
-    def _series(self) -> dict[str, Any]:
+    def _series(self, takes: list[int]) -> dict[str, Any]:
+        """Of the last step, of which this rank has taken so many."""
         whole = max(1, self.examples)
         batch, accumulate = self._window
         epoch, seen, seen_in_epoch = self._stepped
@@ -237,4 +288,6 @@ class Sizes:
             "train_coverage": seen_in_epoch / whole,
             "batch": batch,
             "accumulate": accumulate,
+            "takes": takes,
+            "effective_batch": self.total_of(takes),
         }

@@ -29,6 +29,7 @@ class _Update:
 
     def __init__(self) -> None:
         self.runs = False
+        self.count = 0  # of them
         self.rate: Any = None  # of the first group
         self.own_rates: list[Any] | None = None  # of all groups, while they have others
 
@@ -94,6 +95,7 @@ class Updates:
             if update.runs:  # a step() that calls its base class's comes by here twice
                 return None
             update.runs = True
+            update.count += 1
             if self.rate_factor != 1.0:
                 update.own_rates = [group["lr"] for group in stepped.param_groups]
                 for group, rate in zip(stepped.param_groups, update.own_rates):
@@ -103,6 +105,11 @@ class Updates:
             return args, _PutBack(kwargs, put_back)
 
         return before
+
+    def made_by(self, optimizer: Any) -> int:
+        """Updates of an optimizer, from the first one on that was followed."""
+        made = None if optimizer is None else self._made.get(optimizer)
+        return 0 if made is None else made.count
 
     def rate_of(self, optimizer: Any) -> Any:
         """The learning rate of an optimizer's first group in its last update; None if there was none."""

@@ -8,6 +8,7 @@ the loop itself has seen them, the ids of the examples in their order, and a dig
 import argparse
 import contextlib
 import hashlib
+import itertools
 import json
 import pickle
 import threading
@@ -339,6 +340,19 @@ def two_loaders(options):
     return t
 
 
+def beside_a_cycle(options):
+    """The cycle begins its loader before the other one is begun."""
+    t = Training(options)
+    loader, others = t.loader(), t.loader(batch_size=8)
+    for _ in t.epochs:
+        for (x, y, ids), (other, _, _) in zip(loader, itertools.cycle(others)):
+            t.evaluated.append(len(other))
+            t.optimizer.zero_grad()
+            (t.loss((x, y, ids)) + t.model(other).square().mean()).backward()
+            t.update()
+    return t
+
+
 def same_loader_twice(options):
     t = Training(options)
     loader = t.loader()
@@ -567,9 +581,9 @@ def ends_its_workers(options):
 LOOPS = {loop.__name__: loop for loop in (
     plain, wide, drops_last, accumulates, clips_and_schedules, scales, two_networks, one_after_the_other, by_hand,
     closures, without_optimizer, looks_first, evaluates_inside, evaluates_apart, fresh_loaders, goes_round,
-    leaves_early, two_loaders, same_loader_twice, one_batch_again, streams, pairs, within_backward, prefetched,
-    one_ahead, checkpoints, accelerated, fabric, wraps_batches, grows_its_batch, grows_its_batch_in_an_epoch,
-    sharpness_aware, ends_its_workers)}
+    leaves_early, two_loaders, beside_a_cycle, same_loader_twice, one_batch_again, streams, pairs, within_backward,
+    prefetched, one_ahead, checkpoints, accelerated, fabric, wraps_batches, grows_its_batch,
+    grows_its_batch_in_an_epoch, sharpness_aware, ends_its_workers)}
 
 
 def digest(model):

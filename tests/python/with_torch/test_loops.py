@@ -126,6 +126,11 @@ class Loops(WithRun):
         self.assertEqual(said["evaluated"], [30, 20, 30, 20])
         self.assertEqual({hello["examples"] for hello in server.of("hello")}, {EXAMPLES})
 
+    def test_a_loader_beside_another_one_keeps_their_ratio(self):
+        said, server = self.attached("beside_a_cycle", welcome={"batch": 40})
+        self.assertEqual((said["takes"], said["evaluated"]), ([[40]] * 10, [20] * 10))
+        self.assertEqual({hello["examples"] for hello in server.of("hello")}, {EXAMPLES})
+
     def test_a_size_that_would_not_fit_is_not_taken_over(self):
         """The sizes double with every third step, or jump, far beyond what the budget has room for."""
         for megabytes, size in ((100, lambda step: 16 * 2 ** (step // 3)), (20, lambda step: 16 if step < 3 else 2000)):
