@@ -293,6 +293,7 @@ class Loader(Sizes):
             "epoch": epoch,
             "seen": seen,
             "seen_in_epoch": seen_in_epoch,
+            "through": self.is_through(seen_in_epoch),
             "batch": self._batch,
             "accumulate": self._accumulate,
             "rng": rng,
@@ -308,7 +309,7 @@ class Loader(Sizes):
         self.own_counted = self.own_steps()
         self._run._examples_before = max(0, self._run._examples - self.seen)
         self._batch, self._accumulate = state["batch"], state["accumulate"]
-        if self.through:
+        if state.get("through", self.through):  # the data may be more by now
             self._end_epoch()
             return
         self._resuming = self.seen_in_epoch > 0

@@ -188,9 +188,13 @@ class Sizes:
     @property
     def through(self) -> bool:
         """Whether the epoch has no window left at the present size."""
+        return self.is_through(self.seen_in_epoch)
+
+    def is_through(self, seen_in_epoch: int) -> bool:
+        """The same after so many examples of it."""
         if self._run._probe is not None:
             return False  # it goes round
-        left = self.examples - self.seen_in_epoch
+        left = self.examples - seen_in_epoch
         return left <= 0 or (self.drop_last and left < self._batch * self._sharers)
 
     def promise(self) -> bool:

@@ -131,6 +131,17 @@ class Again(WithFit):
         self.assertEqual([r["step"] for r in records], list(range(1, 11)))
         self.assertEqual([r["examples_seen"] for r in records], list(range(10, 110, 10)))
 
+    def test_an_epoch_that_was_through_at_a_checkpoint_does_not_go_on_with_data_that_were_added(self):
+        more, digests = TensorDataset(*(torch.cat([one, one[:30]]) for one in DATA.tensors)), []
+        for attached in (False, True):
+            server = self.connect()[0] if attached else None
+            callback = lightning.pytorch.callbacks.ModelCheckpoint(
+                os.path.join(self.folder.name, str(attached)), save_top_k=0, save_last=True)  # after the validation
+            self.fit(attached, max_epochs=1, enable_checkpointing=True, callbacks=[callback])
+            module, trainer = self.fit(attached, max_epochs=2, data=more, checkpoint=callback.last_model_path)
+            digests.append((digest(module), trainer.global_step))
+        self.assertEqual(digests[0], digests[1])
+        self.assertEqual([r["takes"] for r in self.closed(server).of("record")][13:], [[4]] * 20)
 
     def test_one_that_goes_on_from_a_checkpoint_without_a_position_knows_its_epoch(self):
         file = os.path.join(self.folder.name, "first.ckpt")
