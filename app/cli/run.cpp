@@ -92,7 +92,8 @@ int run_and_store(const run::RunSpec& spec, const RunVerbOptions& options, const
   refuse_unusable(context.database());
   const auto control = std::make_shared<run::JobControl>();
   const InterruptGuard guard(*control, true);
-  const program::Surroundings surroundings = options.program.surroundings();
+  program::Surroundings surroundings = options.program.surroundings();
+  surroundings.reads_input = true;
   program::open_program(spec, surroundings); // before there is a database
   job::ProgramJob ended;
   {

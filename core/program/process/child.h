@@ -20,12 +20,13 @@ struct ChildStart {
   std::filesystem::path folder;     ///< where it runs; empty: the present one
   /// Added to the environment of this process, which they replace where the names are the same.
   std::vector<std::pair<std::string, std::string>> environment;
-  std::filesystem::path output; ///< file for stdout and stderr, made with mode 0600 or appended to; stdin is /dev/null
+  std::filesystem::path output; ///< file for stdout and stderr, made with mode 0600 or appended to
   std::string token;            ///< by which its processes are known, ProcessGroup::variable; empty: a random one
   std::optional<std::uint64_t> data_limit; ///< of the whole process (RLIMIT_DATA), bytes
   /// Makes glibc give every freed block of 128 KiB or more back to the system at once, so that peaks of equal steps are
   /// equal and twice the batch fits into a limit; a step takes 1.2 to 2 times as long.
   bool returns_freed_memory = false;
+  bool reads_input = false; ///< stdin is that of this process, unless that is a terminal; else /dev/null
 };
 
 /// Throws as Child does, if the command or the folder does not exist. Starts nothing.

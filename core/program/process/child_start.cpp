@@ -29,7 +29,8 @@ ChildStart child_start(const run::RunSpec& spec, const Surroundings& surrounding
                    .output = folder.output(),
                    .token = place.uid,
                    .data_limit = program.attach ? std::nullopt : spec.memory_budget,
-                   .returns_freed_memory = surroundings.returns_freed_memory || spec.memory_budget.has_value()};
+                   .returns_freed_memory = surroundings.returns_freed_memory || spec.memory_budget.has_value(),
+                   .reads_input = surroundings.reads_input};
   start.environment.emplace_back("BATCHSCOPE_SOCKET", link.path().string());
   start.environment.emplace_back("BATCHSCOPE_RUN", place.uid);
   start.environment.emplace_back("BATCHSCOPE_SPILL", folder.spill().string());

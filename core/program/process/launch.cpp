@@ -164,6 +164,14 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
+/// What the program reads.
+Descriptor input_of(const ChildStart& start) {
+  const int mode = start.reads_input ? fcntl(STDIN_FILENO, F_GETFL) : -1; // not for reading if it was closed
+  if (mode >= 0 && (mode & O_ACCMODE) != O_WRONLY && !isatty(STDIN_FILENO))
+    return Descriptor(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  return above_standard_streams(open("/dev/null", O_RDONLY | O_CLOEXEC));
+}
+
 pid_t fork_and_execute(const std::filesystem::path& file, const ChildStart& start, const Variables& variables,
                        int output) {
   std::vector<std::string> arguments = start.command;
@@ -173,7 +181,7 @@ pid_t fork_and_execute(const std::filesystem::path& file, const ChildStart& star
   const std::vector<char*> argument_pointers = pointers(arguments);
   const std::vector<char*> assignment_pointers = pointers(assignments);
   const std::string folder = start.folder.string();
-  const Descriptor input = above_standard_streams(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const Descriptor input = input_of(start);
   std::array<int, 2> pipe_ends{-1, -1};
   if (input.get() < 0 || pipe2(pipe_ends.data(), O_CLOEXEC) != 0)
     throw Error(Error::Kind::failed, fmt::format("cannot start a program: {}", std::strerror(errno)));

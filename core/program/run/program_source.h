@@ -25,6 +25,8 @@ struct Surroundings {
   /// The environment has a GPU that is pretended: sizes are tried in a process each, as a run has its allocator to
   /// itself, and a program that trains on another device is refused.
   bool on_pretended_gpu = false;
+  /// The program reads this process's standard input, unless that is a terminal: its prompts would not be seen.
+  bool reads_input = false;
   /// Bytes of this machine's memory, after which a program that is only tried is ended; nothing: no limit.
   std::optional<std::uint64_t> host_limit{};
 };

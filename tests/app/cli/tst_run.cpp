@@ -123,6 +123,20 @@ private Q_SLOTS:
     QCOMPARE(output.readAll(), QByteArray("printed\n"));
   }
 
+  /// What is piped into the command, and nothing of a standard input that is closed.
+  void readsItsStandardInput() {
+    const Runs runs;
+    for (const auto& [input, printed] : {std::pair("echo word | ", "word\n"), std::pair("", "")}) {
+      const QString database = runs.path(*input ? "piped.db" : "closed.db");
+      const QString line = QString("%1\"$0\" \"$@\" %2").arg(input, *input ? "" : "<&-");
+      QCOMPARE(QProcess::execute("sh", {"-c", line, BATCHSCOPE_CLI, "run", "--db", database, "--", "cat"}), 0);
+      QDirIterator outputs(database + "-programs", {"output"}, QDir::Files, QDirIterator::Subdirectories);
+      QFile output(outputs.next());
+      QVERIFY(output.open(QIODevice::ReadOnly));
+      QCOMPARE(output.readAll(), QByteArray(printed));
+    }
+  }
+
   void manyLines() {
     const Runs runs;
     const Outcome outcome =
