@@ -16,9 +16,20 @@ from .wire import Message
 _LIBRARIES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}", f"{os.sep}lib{os.sep}python")
 
 
+_MARK = "_batchscope_has_reported"
+
+
+def mark_reported(error: BaseException) -> None:
+    """It need not be reported once more, should it end the program. It is not kept: a program may survive it, and its
+    frames hold tensors.
+    """
+    with contextlib.suppress(AttributeError):
+        setattr(error, _MARK, True)
+
+
 def shortage_in(error: BaseException, models: Iterable[Any], updating: bool) -> Message | None:
-    """The detail of an `oom` for an error that ends the program; None if it is another error."""
-    if not is_out_of_memory(error):
+    """The detail of an `oom` for an error that ends the program; None if it is another error, or was reported."""
+    if not is_out_of_memory(error) or hasattr(error, _MARK):
         return None
     text = f"{type(error).__name__}: {error}"[:500]
     batch = None

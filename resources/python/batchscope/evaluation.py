@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .blame import mark_reported
 from .budget import MOST_RETRIES
 from .frames import forget_frames
 from .memory import is_out_of_memory, requested_bytes
@@ -134,7 +135,7 @@ class Evaluations:
         if reason is None:
             detail["split_to"] = self.limit
         else:
-            run._blamed = error
+            mark_reported(error)
             detail["reason"] = reason.message()
         run._event_at(run._step, "oom", detail)
 

@@ -103,6 +103,9 @@ class FollowedLoader(Loader):
         repeated = count in self._described and max(count, self.own_accumulate) > 1
         if count == self._accumulate or parts is None or repeated:
             return
+        if not parts.has_room(self._batch):
+            self._say_no_accumulation(_NO_ROOM)
+            return
         parts.want(self)
         if parts.is_ready:
             self._accumulate = self._clamped("accumulate", count, max(1, self.examples))
@@ -118,7 +121,7 @@ class FollowedLoader(Loader):
     def _fitting(self, size: int) -> int:
         self._asked = size, self._asked[1]
         taken, reason = within(self._run, size)
-        if reason is not None and self._parts is not None:
+        if reason is not None and self._parts is not None and self._parts.has_room(size):
             self._parts.want(self)
             if self._parts.is_ready:
                 return size
@@ -310,6 +313,7 @@ class FollowedLoader(Loader):
             self.epoch, self.seen = earlier.epoch + bool(earlier.seen_in_epoch), earlier.seen
         if isinstance(earlier, FollowedLoader):
             self._described |= earlier._described
+            self._kept_to = earlier._kept_to
         self.may_lead = True
         run._lead(self)
         run._begin_training(run._step)
@@ -350,6 +354,7 @@ class FollowedLoader(Loader):
         return begun
 
 
+_NO_ROOM = Reason("no-room-for-parts", "there is no room for a part beside the gradients of another one")
 _KEPT = Reason(
     "kept-batches",
     "the program keeps its batches and trains on them again (itertools.cycle, a list): no other size is possible then",

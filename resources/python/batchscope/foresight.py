@@ -60,8 +60,8 @@ class Foresight:
         """Whether the peak of this size should be read once more."""
         return size > 0 and (size not in self._peaks or size in self._read_once)
 
-    def _line(self) -> tuple[float, float] | None:
-        """Bytes of no example, and of each."""
+    def _line(self, share: float = 0.5) -> tuple[float, float] | None:
+        """Bytes of no example, and of each. `share`: of what lives between steps, which is there at a peak."""
         if not self._peaks:
             return None
         large = max(self._peaks)
@@ -70,7 +70,7 @@ class Foresight:
             slope = (self._peaks[large] - self._peaks[small]) / (large - small)
             if slope > 0:
                 return self._peaks[large] - slope * large, slope
-        own = min(self._between(), self._peaks[large]) / 2
+        own = min(self._between(), self._peaks[large]) * share
         return own, (self._peaks[large] - own) / large
 
     def largest_within(self, limit: int) -> int:
@@ -95,11 +95,13 @@ class Foresight:
         return size if not self._peaks else min(size, _FARTHEST * max(self._peaks))
 
     def largest_beside(self, kept: int, limit: int) -> int:
-        """The same beside so many bytes that are kept through the step; at least 1."""
-        line = self._line()
-        if line is None or line[1] <= 0:
+        """The same beside so many bytes that are kept through the step; 0 if not even one does."""
+        line = self._line(1.0)  # with gradients
+        if line is None:
             return _NEVER
-        return max(1, int((_room(limit) - kept - line[0]) / line[1]))
+        if line[1] <= 0:
+            return 0
+        return max(0, int((_room(limit) - kept - line[0]) / line[1]))
 
     def peak_of(self, size: int) -> int:
         """Foretold bytes; 0 if nothing is known."""

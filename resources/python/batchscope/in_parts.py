@@ -174,7 +174,7 @@ class Parts:
         return min(size, most)
 
     def divided(self, sizes: list[int]) -> list[list[int]] | None:
-        """The parts of each micro batch of these sizes; None if there is one that fits."""
+        """The parts of each micro batch of these sizes; None if there is one that fits, or parts do not fit either."""
         if not self.is_ready or self._run._probe is not None:
             return None if len(sizes) == 1 else [[size] for size in sizes]
         parts = [self._divided(size) for size in sizes]
@@ -185,13 +185,26 @@ class Parts:
         times = 2 if self._is_due else 1  # what is compared takes twice the memory
         if limit is None or size * times <= self._run._foresight.largest_within(limit):
             return [size]
-        kept = bytes_of([p for p in self._parameters() if p.requires_grad])  # gradients of other parts
-        if self._run._account.device is not None and self._run._account.device.type == "cpu":
-            kept += self._bytes_each * size
-        most = max(1, self._run._foresight.largest_beside(kept + int(limit * _SPARE), limit) // times)
+        most = self._most_in_part(size, limit) // times
+        if most == 0:
+            return [size]
         count = -(-size // most)
         least, more = divmod(size, count)
         return [least + 1] * more + [least] * (count - more)
+
+    def has_room(self, size: int) -> bool:
+        """Whether memory has room for a part of a batch of this size, beside the gradients of the parts before."""
+        limit = limit_of(self._run)
+        return limit is None or self._most_in_part(size, limit) > 0
+
+    def _most_in_part(self, size: int, limit: int) -> int:
+        """Examples of a part; 0 if not even one fits."""
+        optimizer = self._optimizer or self._loop.lead
+        parameters = [] if optimizer is None else parameters_of(optimizer)
+        kept = bytes_of([p for p in parameters if p.requires_grad])  # gradients of other parts
+        if self._run._account.device is not None and self._run._account.device.type == "cpu":
+            kept += self._bytes_each * size
+        return self._run._foresight.largest_beside(kept + int(limit * _SPARE), limit)
 
     # ---- batches ----
 

@@ -208,7 +208,7 @@ class Rows:
         self._calls = None
 
     def _fail(self, refused: Refused) -> None:
-        self.failure = self.failure or refused
+        self.failure = self.failure or refused.kept()
 
     def _see_call(self, func: Any, args: Any) -> None:
         if self._paused or self.failure is not None:

@@ -176,7 +176,6 @@ class Run:
         self._schedulers = Schedulers(self._progress, self._tell_of_scheduler)
         self._splitter = Splitter(self)
         self._told: set[str] = set()
-        self._blamed: BaseException | None = None  # an error that was reported
 
     # ---- what a program calls ----
 
@@ -957,9 +956,11 @@ class Run:
         if error is None or isinstance(error, SystemExit):
             self.finish("stopped" if self._stop else "finished")
             return
-        detail = None if error is self._blamed else shortage_in(error, self._account.models, self._splitter.updating)
+        detail = shortage_in(error, self._account.models, self._splitter.updating)
         if detail is not None:
-            if detail["attempted_batch"] is None and self._loader is not None:
+            # A variable of the program that was found may be all of its data.
+            is_found = detail["attempted_batch"] is not None
+            if self._loader is not None and not (is_found and (self._loop is None or detail["where"] == "evaluation")):
                 detail["attempted_batch"] = self._loader.last_size or None
             self._report_shortage({**detail, "limit_bytes": self._budget.bytes})
         self.finish("failed", f"{type(error).__name__}: {error}"[:500])

@@ -204,7 +204,7 @@ class Shape:
 
     def refuse(self, refused: Refused) -> None:
         """Parts are not possible; the first reason counts."""
-        self.refused = self.refused or refused
+        self.refused = self.refused or refused.kept()
 
     def _look_at(self, tensors: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         loss = only_loss(tensors, args, kwargs)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .basis import EXACT, Basis, ByCount, Changed, Factors
+from .blame import mark_reported
 from .budget import MOST_RETRIES
 from .contrastive import Contrastive
 from .frames import forget_frames
@@ -120,7 +121,7 @@ class Splitter:
             return method.run_plainly(window)
         except Exception as error:
             if is_out_of_memory(error):
-                run._blamed = error
+                mark_reported(error)
                 self._report_error(max(window.sizes), error, None, why)
             raise
 
@@ -488,7 +489,7 @@ class Splitter:
         if refusal is None:
             self.limit = max(1, size // 2)
         elif not run._memory.take_budget_back(refusal.text):
-            run._blamed = error
+            mark_reported(error)
             raise error from RuntimeError(f"batchscope did not split this step: {refusal.text}")
         if larger is not None:
             self.running = larger.examples

@@ -39,6 +39,11 @@ class Refused(Exception):
         super().__init__(text)
         self.reason = Reason(code, f"{text}: {what}" if what else text, {"what": what} if what else {})
 
+    def kept(self) -> Refused:
+        """Itself without the frames that it came through: their variables are gradients and batches."""
+        self.__traceback__ = self.__cause__ = self.__context__ = None
+        return self
+
 
 def unknown_loss(what: str) -> Refused:
     return Refused("unknown-loss", "its loss is not a mean or sum with known weights", what)

@@ -282,11 +282,7 @@ class Parts(WithRun):
         server = Server(welcome={"batch": 16, "hold": 1, "limit_bytes": limit},
                         answer=lambda record: {"batch": min(1000, 16 * 2 ** (record["step"] // 2))})
         self.addCleanup(server.kill)
-        environment = {**os.environ, **server.environment(), "OMP_NUM_THREADS": "1", "BATCHSCOPE_ATTACH": "auto"}
-        done = subprocess.run([sys.executable, os.path.join(HERE, "parts_loops.py")], env=environment,
-                              capture_output=True, text=True, timeout=PATIENCE, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        records = server.of("record")
+        records = self.records_of("wide", server)
         parted = [record["takes"] for record in records if len(record["takes"]) > 1]
         self.assertGreater(len(parted), 0, records)
         self.assertGreaterEqual(sum(parted[0]), 1000)
@@ -294,6 +290,25 @@ class Parts(WithRun):
         self.assertEqual(sum(sum(record["takes"]) for record in records), 7000)
         self.assertLessEqual(max(record.get("peak_bytes", 0) for record in records), limit)
         self.assertEqual(server.events("budget-not-kept"), [])
+
+    def records_of(self, loop, server):
+        """Of a loop that is a program of its own."""
+        environment = {**os.environ, **server.environment(), "OMP_NUM_THREADS": "1", "BATCHSCOPE_ATTACH": "auto"}
+        done = subprocess.run([sys.executable, os.path.join(HERE, "parts_loops.py"), loop], env=environment,
+                              capture_output=True, text=True, timeout=PATIENCE, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return server.of("record")
+
+    def test_no_room_for_a_part_beside_the_gradients_of_another_one(self):
+        """The batches are smaller instead, and that is said once for each size, not with each loader."""
+        server = Server(welcome={"batch": 400, "hold": 0, "limit_bytes": 62_000_000})
+        self.addCleanup(server.kill)
+        records = self.records_of("heavy", server)
+        self.assertTrue(all(len(record["takes"]) == 1 for record in records))
+        self.assertEqual(sum(sum(record["takes"]) for record in records), 4 * 1200)
+        self.assertEqual(server.events("oom") + server.events("watched"), [])
+        clamps = [event["detail"]["taken"] for event in server.events("clamp")]
+        self.assertTrue(0 < len(clamps) <= 3, clamps)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """A plain torch loop: loader, backward, trace, estimate and budget."""
 
+import contextlib
 import functools
 import gc
 import os
@@ -442,6 +443,24 @@ class OutOfMemory(WithRun):
                 run.backward(window, lambda x, y: cross_entropy(model(x), y), model)
         detail = self.closed(server).events("oom")[0]["detail"]
         self.assertEqual((detail["outcome"], detail["reason"]["code"]), ("not-survived", "on-oom-fail"))
+
+    def test_an_error_that_a_program_survives_is_let_go_of(self):
+        model, kept = network(), []
+        server, run = self.connect()
+        run._know_model(model)
+        run._never_split = batchscope.reasons.Reason("fsdp", "FSDP divides the model among the ranks")
+
+        def fails(x, y):
+            activations = model(x)
+            kept.append(weakref.ref(activations))
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
+
+        for window in run.loader(DataLoader(DATA, batch_size=25)):
+            with contextlib.suppress(RuntimeError):
+                run.backward(window, fails, model)
+        gc.collect()
+        self.assertEqual([reference() for reference in kept], [None, None])
+        self.assertEqual(len(self.closed(server).events("oom")), 2)
 
     def test_a_probe_that_does_not_fit_says_so_and_changes_nothing_later(self):
         model = network(dropout=0)
