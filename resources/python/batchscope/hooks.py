@@ -74,6 +74,7 @@ class Hooks:
         kind.__iter__ = iterate
         self._wrap_length(kind)
         self._wrap_backward(torch.autograd)
+        self._wrap_grad(torch.autograd)
         for module in (torch.nn.utils, torch.nn.utils.clip_grad):
             self._wrap_clip(module, "clip_grad_norm_", Loop.clip_norm)
             self._wrap_clip(module, "clip_grad_value_", Loop.clip_value)
@@ -110,6 +111,17 @@ class Hooks:
                 loop.backward_ends()
 
         autograd.backward = backward
+
+    def _wrap_grad(self, autograd: Any) -> None:
+        stock = autograd.grad
+
+        @functools.wraps(stock)
+        def grad(outputs: Any, *args: Any, **kwargs: Any) -> Any:
+            if self.loop is not None:
+                self.loop.grad_called(outputs)
+            return stock(outputs, *args, **kwargs)
+
+        autograd.grad = grad
 
     def _wrap_clip(self, module: Any, name: str, clip: Callable[..., Any]) -> None:
         stock = getattr(module, name)

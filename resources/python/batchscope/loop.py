@@ -37,6 +37,7 @@ class _Fetch:
     rows: int
     of: Any  # the pass, as a weak reference
     trained: bool = False  # a backward pass came after it
+    has_gradients: bool = False  # autograd.grad() was called after it
     is_further: bool = False  # a part of the same batch as the one before
 
 
@@ -72,6 +73,8 @@ class _Since:
     """What was seen since the last update of any optimizer."""
 
     losses: list[_Loss] = field(default_factory=list)
+    calls_grad: bool = False  # autograd.grad()
+    loss_of_grad: Any = None  # what that was called for, if it is one number
     norm: Any = None  # of the gradients, before they were clipped
 
 
@@ -142,7 +145,8 @@ class Loop:
         if not self.follows:
             return
         if self._fetches:
-            self._drop([fetch for fetch in self._fetches if fetch.feed is feed and not fetch.trained])
+            unused = [fetch for fetch in self._fetches if not (fetch.trained or fetch.has_gradients)]
+            self._drop([fetch for fetch in unused if fetch.feed is feed])
         fetch: _Fetch | None = _Fetch(feed, rows, weakref.ref(by), is_further=is_further)
         if feed.is_ahead:
             fetch, feed.ahead = feed.ahead, fetch
@@ -191,6 +195,22 @@ class Loop:
         if self._inside == 1:  # else a checkpoint's, within that of the loss
             self._loss_made(tensors)
         return True
+
+    def grad_called(self, outputs: Any) -> None:
+        """torch.autograd.grad() is called. Without a backward pass, the next update is made with what it returns."""
+        if not self.follows or self._inside:
+            return
+        self._since.calls_grad = True
+        for fetch in self._fetches:
+            fetch.has_gradients = True
+        loss = outputs if hasattr(outputs, "numel") else outputs[0] if len(outputs) == 1 else None
+        self._since.loss_of_grad = loss.detach() if loss is not None and loss.numel() == 1 else None
+
+    def _trained_since(self) -> list[_Fetch]:
+        """Batches since the last update that this one is made with."""
+        if self._since.calls_grad and not any(fetch.trained for fetch in self._fetches):
+            self._mark_trained()
+        return [fetch for fetch in self._fetches if fetch.trained]
 
     def _loss_made(self, tensors: Any) -> None:
         """The backward pass of a loss begins."""
@@ -332,7 +352,7 @@ class Loop:
     def _lead_updated(self, optimizer: Any) -> None:
         if self._pending is not None:
             self._flush()
-        fetches = [fetch for fetch in self._fetches if fetch.trained]
+        fetches = self._trained_since()
         passes = max(1, len(self._since.losses))
         self._pending = _Step(self._values(optimizer, fetches, ""), fetches, passes)
         self._fetches = []
@@ -364,7 +384,7 @@ class Loop:
         if other.waiting is not None:
             self._make_lead(optimizer, other.waiting)
             return
-        fetches = [fetch for fetch in self._fetches if fetch.trained]
+        fetches = self._trained_since()
         values = self._values(optimizer, fetches, f"_{other.number}" if other.number <= _MOST_OPTIMIZERS else None)
         other.waiting = _Step(values, fetches)
 
@@ -393,6 +413,8 @@ class Loop:
             total = sum(loss.value * (loss.divisor if loss.divisor in divided else 1) for loss in since.losses)
             of_parts = _loss_of_parts(since.losses)
             values["loss" + suffix] = total / (len(fetches) or count) if of_parts is None else of_parts
+        elif since.loss_of_grad is not None:
+            values["loss" + suffix] = since.loss_of_grad
         if since.norm is not None:
             values["grad_norm" + suffix] = since.norm
         rate = None if optimizer is None else self._run._updates.rate_of(optimizer)

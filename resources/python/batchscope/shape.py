@@ -144,6 +144,8 @@ class Shape:
     def updated(self, optimizer: Any, is_seen: bool) -> None:
         """An optimizer has made an update. `is_seen`: by a call of step() that can be held back."""
         self._updates += 1
+        if self._batch is not None and not self._backwards:
+            self.refuse(unknown_loop("gradients without a backward pass"))
         if self.optimizer is not None and not is_seen:
             self.refuse(unknown_loop("step() is called in another way"))
         self._cleared = False

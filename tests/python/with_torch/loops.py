@@ -553,6 +553,24 @@ class SharpnessAware(torch.optim.Optimizer):
         self.base.step()
 
 
+def takes_gradients(options):
+    """Without a backward pass. Evaluations take gradients, too, for adversarial examples."""
+    t = Training(options)
+    held, parameters = t.loader(Points(50), batch_size=25, shuffle=False), list(t.model.parameters())
+    for _ in t.epochs:
+        for batch in t.loader():
+            for p, gradient in zip(parameters, torch.autograd.grad(t.loss(batch), parameters)):
+                p.grad = gradient
+            t.update()
+        for x, y, _ in held:
+            x.requires_grad_()
+            towards = torch.autograd.grad(F.cross_entropy(t.model(x), y), x)[0]
+            with torch.no_grad():
+                t.model(x + 0.1 * towards.sign())
+            t.evaluated.append(len(x))
+    return t
+
+
 def sharpness_aware(options):
     t = Training(options)
     t.optimizer = SharpnessAware(t.model.parameters(), t.optimizer)
@@ -583,7 +601,7 @@ LOOPS = {loop.__name__: loop for loop in (
     closures, without_optimizer, looks_first, evaluates_inside, evaluates_apart, fresh_loaders, goes_round,
     leaves_early, two_loaders, beside_a_cycle, same_loader_twice, one_batch_again, streams, pairs, within_backward,
     prefetched, one_ahead, checkpoints, accelerated, fabric, wraps_batches, grows_its_batch,
-    grows_its_batch_in_an_epoch, sharpness_aware, ends_its_workers)}
+    grows_its_batch_in_an_epoch, sharpness_aware, takes_gradients, ends_its_workers)}
 
 
 def digest(model):

@@ -326,6 +326,15 @@ def keeps_graph(t):
             optimizer.step()
 
 
+def takes_gradients(t):
+    optimizer, parameters = sgd(t.model), list(t.model.parameters())
+    for _ in t.epochs:
+        for batch in t.loader():
+            for p, gradient in zip(parameters, torch.autograd.grad(ce(t.model, *batch), parameters)):
+                p.grad = gradient
+            optimizer.step()
+
+
 def two_trainings(t):
     """One optimizer after the other, over the same parameters."""
     for make in (sgd, adamw):

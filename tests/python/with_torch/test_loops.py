@@ -20,7 +20,7 @@ WITHOUT_SIZES = ("by_hand", "closures", "prefetched", "grows_its_batch_in_an_epo
 AHEAD = ("one_ahead", "accelerated")
 # One of each kind; the others are tried by `make soak`.
 KINDS = {"plain", "two_networks", "by_hand", "evaluates_inside", "leaves_early", "prefetched", "accelerated",
-         "wraps_batches", "grows_its_batch_in_an_epoch", "sharpness_aware"}
+         "wraps_batches", "grows_its_batch_in_an_epoch", "sharpness_aware", "takes_gradients"}
 
 
 def tried(names):
@@ -101,7 +101,8 @@ class Loops(WithRun):
         def size(step):
             return 3 + 5 * step % 17
 
-        names = tried(("plain", "accumulates", "fresh_loaders", "leaves_early", "two_networks", "evaluates_inside"))
+        names = tried(("plain", "accumulates", "fresh_loaders", "leaves_early", "two_networks", "evaluates_inside",
+                       "takes_gradients"))
         names += tried(AHEAD)
         for name, *options in (*((name,) for name in names), ("plain", "--workers", "2")):
             with self.subTest(name=name, options=options):

@@ -122,7 +122,7 @@ class Parts(WithRun):
             loops.scaled_by_hand: "unknown-loop", loops.averages_weights: "kept-state",
             loops.averages_anew: "kept-state", loops.compiled: "unchecked-rows",
             loops.grad_scaler: "unknown-loop", loops.hooks_on_gradients: "unknown-loop",
-            loops.keeps_graph: "unknown-loop"}.items()})
+            loops.keeps_graph: "unknown-loop", loops.takes_gradients: "unknown-loop"}.items()})
         for name, (loop, code) in cases.items():
             with self.subTest(name):
                 server, t = self.attached(loop, batch=BATCH)
