@@ -29,11 +29,6 @@ std::vector<std::string> split(const std::string& text, char separator) {
   }
 }
 
-bool has_commas(const SpecField& field) {
-  const auto& key = field.key;
-  return key == "model" || key == "data" || key == "augment" || key == "schedule" || key == "shares";
-}
-
 bool is_whole(const SpecField& field) {
   return field.kind == SpecField::Kind::integer || field.key == "batch";
 }
@@ -109,6 +104,11 @@ void add_range(std::vector<std::string>& values, const SpecField& field, const R
 }
 
 } // namespace
+
+bool has_commas(const SpecField& field) {
+  const auto& key = field.key;
+  return key == "model" || key == "data" || key == "augment" || key == "schedule" || key == "shares";
+}
 
 bool is_numeric(const SpecField& field) {
   return field.kind == SpecField::Kind::real || is_whole(field);

@@ -16,7 +16,7 @@ void MemoryCard::show_size(const SearchView& view, std::optional<std::int64_t> b
     const auto known = peak_at(view, *batch);
     parts_->show_peak(view.memory->at(*batch), view.budget,
                       known && known->measured ? std::optional(known->bytes) : std::nullopt);
-    return set_title(tr("Memory use at batch size %1 (%2)").arg(format_count(*batch), parts_->unit()));
+    return set_title(tr("Memory use at batch size %1").arg(format_count(*batch)));
   }
   set_title(tr("Memory use"));
   parts_->show_text(view.memory || view.working() ? tr("Available once the search has predicted it.")

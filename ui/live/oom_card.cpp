@@ -84,7 +84,7 @@ std::uint64_t short_by(const OutOfMemory& oom) {
 
 OomCard::OomCard(const Theme& theme, QWidget* parent)
     : QWidget(parent), theme_(theme), card_(new Card({}, this)), facts_(new FactList(card_)),
-      filled_title_(dimmed_label(tr("Memory use (MB)"), card_)), parts_(new PartsBar(theme, card_)),
+      filled_title_(dimmed_label(tr("Memory use"), card_)), parts_(new PartsBar(theme, card_)),
       done_(wrapped_label(card_, "oom-done")), cause_(wrapped_label(card_, "oom-cause")),
       kept_(wrapped_label(card_, "oom-kept")) {
   card_->set_alarming(true);
@@ -147,7 +147,6 @@ void OomCard::show_memory(const OutOfMemory& oom) {
       parts += {.name = use.name, .bytes = static_cast<double>(use.bytes), .series = use.series};
     parts += {.name = tr("requested"), .bytes = static_cast<double>(oom.requested_bytes.value_or(0)), .missing = true};
     parts_->set_parts(parts, static_cast<double>(oom.limit_bytes.value_or(0)));
-    filled_title_->setText(tr("Memory use (%1)").arg(parts_->unit()));
   }
   filled_title_->setVisible(!parts.isEmpty());
   parts_->setVisible(!parts.isEmpty());

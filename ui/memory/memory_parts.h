@@ -16,7 +16,6 @@ public:
   /// `budget_bytes` 0: unknown. `measured`: the peak of a step that was made and fitted; the point is a prediction.
   void show_peak(const predict::PeakCurve::Point& point, std::uint64_t budget_bytes,
                  std::optional<std::uint64_t> measured = {});
-  QString unit() const { return parts_->unit(); } ///< of the numbers: MB or GB
   void show_text(const QString& text);            ///< instead of a peak
 
 private:

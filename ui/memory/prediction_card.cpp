@@ -110,7 +110,7 @@ void PredictionCard::show_peak(const run::MemoryPrediction& prediction, const ru
   const predict::Split split = prediction.curve.split(batch, prediction.budget_bytes);
   set_alarming(!split.fits || (split.micro_batches > 1 && spec.on_oom == run::OnOom::fail));
   parts_->show_peak(point, prediction.budget_bytes);
-  set_title(tr("Memory at batch size %1 (%2)").arg(format_count(batch), parts_->unit()));
+  set_title(tr("Memory at batch size %1").arg(format_count(batch)));
   QList<FactList::Fact> facts{{tr("largest batch that fits"),
                                fits_text(prediction),
                                {},

@@ -39,7 +39,7 @@ QString placeholder_of(const run::SpecField& field) {
     return QString::fromStdString(field.choices.back());
   if (field.kind == run::SpecField::Kind::flag)
     return QStringLiteral("true, false");
-  return sweep::is_numeric(field) ? ValueRow::tr("add values") : ValueRow::tr("add, separated by ;");
+  return sweep::has_commas(field) ? ValueRow::tr("add, separated by ;") : ValueRow::tr("add values");
 }
 
 } // namespace
@@ -81,7 +81,10 @@ ValueRow::ValueRow(const std::string& field, QWidget* parent)
   input_->setMinimumWidth(Theme::lines(5.5));
   input_->setPlaceholderText(placeholder_of(about));
   input_->setAccessibleName(tr("Add values of %1").arg(name));
-  input_->setToolTip(tr("Values separated by commas, or a range: 16..256 x2, 0.1..0.5 +0.1. Enter adds them."));
+  input_->setToolTip(sweep::has_commas(about)   ? tr("Values separated by semicolons. Enter adds them.")
+                     : sweep::is_numeric(about) ? tr("Values separated by commas, or a range: 16..256 x2, "
+                                                     "0.1..0.5 +0.1. Enter adds them.")
+                                                : tr("Values separated by commas. Enter adds them."));
   if (!about.choices.empty()) {
     QStringList choices;
     for (const std::string& choice : about.choices)

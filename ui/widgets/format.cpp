@@ -44,16 +44,8 @@ QString format_bytes(double bytes) {
   return QStringLiteral("%1 %2").arg(reader().toString(bytes, 'f', unit == 0 ? 0 : 1), QLatin1String(units[unit]));
 }
 
-MemoryUnit memory_unit(double bytes) {
-  return bytes < 1e10 ? MemoryUnit{"MB", 1e6} : MemoryUnit{"GB", 1e9};
-}
-
 QString format_megabytes(double bytes) {
-  return format_in({"MB", 1e6}, bytes);
-}
-
-QString format_in(const MemoryUnit& unit, double bytes) {
-  const double value = bytes / unit.bytes;
+  const double value = bytes / 1e6;
   return std::isfinite(value) ? reader().toString(value, 'f', value > 0 && value < 0.95 ? 2 : 1) : nothing;
 }
 

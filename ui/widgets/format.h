@@ -10,13 +10,6 @@ namespace batchscope::ui {
 
 QString format_count(std::int64_t count); ///< 1,234
 QString format_bytes(double bytes);       ///< 366.2 MB (decimal units)
-/// Unit for numbers beside each other of which the largest is `bytes`: MB, or GB from 10 GB on.
-struct MemoryUnit {
-  const char* name;
-  double bytes;
-};
-MemoryUnit memory_unit(double bytes);
-QString format_in(const MemoryUnit& unit, double bytes);   ///< 344.3, 0.05: the unit is shown elsewhere
 QString format_megabytes(double bytes);                    ///< 344.3, 0.05: if the unit is shown elsewhere
 QString format_duration(double seconds);                   ///< 5 ms, 12.3 s, from 20 s on 0:41, 1:02:03
 QString format_clock(double seconds);                      ///< 0:05, 0:41, 1:02:03: of a time that runs

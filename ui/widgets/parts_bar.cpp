@@ -24,15 +24,10 @@ PartsBar::PartsBar(const Theme& theme, QWidget* parent)
 
 void PartsBar::set_parts(const QList<StackedBar::Part>& parts, double limit) {
   std::array<QList<FactList::Fact>, 2> facts;
-  double sum = 0;
-  for (const StackedBar::Part& part : parts)
-    sum += part.bytes;
-  const MemoryUnit unit = memory_unit(sum);
-  unit_ = QLatin1String(unit.name);
   for (qsizetype i = 0; i < parts.size(); ++i) {
     const StackedBar::Part& part = parts[i];
     const QColor color = part.missing ? theme_.color(Role::error) : theme_.series(part.series);
-    facts[static_cast<std::size_t>(i % 2)].append({part.name, format_in(unit, part.bytes), color.name(), part.missing});
+    facts[static_cast<std::size_t>(i % 2)].append({part.name, format_bytes(part.bytes), color.name(), part.missing});
   }
   bar_->set_parts(parts, limit);
   for (std::size_t i = 0; i < columns_.size(); ++i)

@@ -183,21 +183,18 @@ private:
   double limit_ = 0;
 };
 
-/// A stacked bar and, below it in two columns, the names and megabytes of its parts.
+/// A stacked bar and, below it in two columns, the names and bytes of its parts.
 class PartsBar : public QWidget {
   Q_OBJECT
 
 public:
   explicit PartsBar(const Theme& theme, QWidget* parent = nullptr);
   void set_parts(const QList<StackedBar::Part>& parts, double limit);
-  /// Unit of the numbers beside the names: MB or GB.
-  QString unit() const { return unit_; }
 
 private:
   const Theme& theme_;
   StackedBar* bar_;
   std::array<FactList*, 2> columns_{};
-  QString unit_;
 };
 
 /// Shows a problem and what to do about it at the lower edge of its parent, outside the layout. While it is there, the

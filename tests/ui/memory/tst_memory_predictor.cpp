@@ -183,13 +183,13 @@ private Q_SLOTS:
     QTest::addColumn<int>("batch"); // 0: a search chooses it
     QTest::addColumn<QString>("title");
     QTest::addColumn<QString>("remark");
-    QTest::newRow("fits") << "mlp" << 32 << "Memory at batch size 32 (MB)"
+    QTest::newRow("fits") << "mlp" << 32 << "Memory at batch size 32"
                           << "";
-    QTest::newRow("in parts") << "cnn:width=8" << 400 << "Memory at batch size 400 (MB)"
+    QTest::newRow("in parts") << "cnn:width=8" << 400 << "Memory at batch size 400"
                               << "Will run as";
-    QTest::newRow("not at all") << "mlp:hidden=60000" << 32 << "Memory at batch size 32 (MB)"
+    QTest::newRow("not at all") << "mlp:hidden=60000" << 32 << "Memory at batch size 32"
                                 << "Even one example";
-    QTest::newRow("largest") << "cnn:width=8" << 0 << "Memory at batch size 80 (MB)"
+    QTest::newRow("largest") << "cnn:width=8" << 0 << "Memory at batch size 80"
                              << "";
   }
   void theCardSaysWhatItComesTo() {
