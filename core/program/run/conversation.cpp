@@ -21,6 +21,7 @@ constexpr std::chrono::milliseconds confirm_interval{250};
 constexpr double silent_seconds = 60;
 constexpr double silent_steps = 20; ///< median steps without a record
 constexpr std::size_t steps_remembered = 64;
+constexpr std::int64_t steps_before_loader = 64; ///< as the client has it
 /// A program that starts says hello again when it knows more; until its first step, or so long, it is one event.
 constexpr std::chrono::seconds settling{5};
 
@@ -287,6 +288,8 @@ void Conversation::take(const EventMessage& message, bool live) {
     take(*error);
   else if (const auto* change = std::get_if<telemetry::BudgetChange>(&event.body))
     take(*change);
+  else if (std::holds_alternative<telemetry::ProgramLevel>(event.body))
+    said_level_ = true;
   push(std::move(event));
 }
 
@@ -338,6 +341,9 @@ void Conversation::gone() {
 }
 
 void Conversation::need_followed_size() {
+  // A program that is attached to may make steps before those of its DataLoader; its client says when none will come.
+  if (spec_.program->attach && !said_level_ && steps() < steps_before_loader)
+    return;
   if (follows_settings(spec_, level_, first_batch_) || !failure_.empty())
     return;
   failure_ = not_followed(spec_, level_);

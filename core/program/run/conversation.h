@@ -141,6 +141,7 @@ private:
   std::optional<telemetry::ProcessorWindows> processors_; ///< of the program
   bool said_silent_ = false;
   bool said_not_followed_ = false;
+  bool said_level_ = false; ///< and why it is no higher
   bool said_counted_again_ = false;
 };
 

@@ -80,7 +80,9 @@ class Feeds:
         return loader.begin_pass(self._loop, feed)
 
     def length_of(self, dataloader: Any, own: int) -> int:
-        """Batches of its present pass; outside of one, its own number of them."""
+        """Batches of its present pass; outside of one, its own number of them, as for a schedule."""
+        if self._run._schedulers.is_stepping:
+            return own
         feed = Feed.known(dataloader, self)
         batches = None if feed is None or feed.loader is None else feed.loader.batches_of_pass()
         return own if batches is None else batches
@@ -142,7 +144,7 @@ class Feeds:
         goes_along = feed.trains and not loader.has_led
         if self._loop.has_stepped and (is_new or goes_along):
             return
-        before_first = run._waited and not self._loop.has_stepped
+        before_first = run._waited and (present is None or not self._loop.has_stepped)
         loader.take_over()
         if before_first:  # the answer was one for another loader
             loader.batch, run._told_size, run._waited = loader.own_batch, {}, False

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import threading
+import time
 import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -26,10 +27,11 @@ if TYPE_CHECKING:
 
 _MOST_OPTIMIZERS = 4  # whose series are told
 _MOST_DIVISOR = 4096  # of a loss: what is larger is no number of batches
+_MOST_BEFORE, _LONGEST_BEFORE = 64, 5.0  # steps and seconds, before a training with a loader
 _ONLY_LOOKED_AT = 3  # batches in turn without a backward pass: their loader is one of an evaluation
 
 
-@dataclass
+@dataclass(eq=False)  # two that look alike are two
 class _Fetch:
     """A batch that was fetched with gradients enabled."""
 
@@ -97,6 +99,7 @@ class Loop:
         self._pending: _Step | None = None
         self._parts = 1  # batches of the last step
         self._evaluated = False  # since the last step
+        self._without_since = 0.0  # monotonic seconds, of steps without a loader
         self._watched: str | None = None  # why the size cannot be changed, as it was said
         self._thread = threading.main_thread().ident  # which trains, as far as is known
         self._trains = False  # it is known
@@ -117,6 +120,12 @@ class Loop:
     def has_stepped(self) -> bool:
         """Whether an update was made, of a step that may not be over."""
         return self.steps > 0 or self._pending is not None
+
+    @property
+    def is_updated(self) -> bool:
+        """Whether an update was made of a step that is not over."""
+        waits = self._has_others and any(other.waiting is not None for other in self._others.values())
+        return waits or self._pending is not None
 
     # ---- batches ----
 
@@ -468,6 +477,14 @@ class Loop:
         if run._stop:
             run._raise_stop()
 
+    def _may_begin(self) -> bool:
+        """Whether steps without a loader may be those before a training: of one batch of random numbers, for example,
+        or that bring a schedule to where it was.
+        """
+        now = time.monotonic()
+        self._without_since = self._without_since or now
+        return self.steps < _MOST_BEFORE and now - self._without_since < _LONGEST_BEFORE
+
     def present_loader(self) -> FollowedLoader | None:
         """Of the step whose update was made last; None if its size cannot be changed."""
         own = _of_first(self._pending.fetches if self._pending is not None else [])
@@ -482,7 +499,7 @@ class Loop:
         """The size of these steps cannot be changed; says why, once."""
         without = _OTHER_THREAD if self.fetches_elsewhere else _NO_LOADER
         reason = without if feed is None else feed.reason or without
-        if self._watched == reason.code:
+        if self._watched == reason.code or (feed is None and self._may_begin()):
             return
         self._watched = reason.code
         self._run._loader = None

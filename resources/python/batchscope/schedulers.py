@@ -18,78 +18,96 @@ INSIDE, LAST, OUTSIDE = "inside", "last", "outside"  # of a pass over the exampl
 
 
 class _Rhythm:
-    """How many calls a scheduler gets for how many updates: nearly always one for one."""
+    """After how many steps of the training a scheduler is stepped: nearly always after each."""
 
-    def __init__(self, calls: int, updates: int) -> None:
-        """What was seen before: so many calls, of which nothing else is known."""
-        self._calls: Counter[int] = Counter()  # together, with no update between them
-        self._updates: Counter[int] = Counter([updates // calls] if 0 < calls <= updates else [])  # between calls
-        self._together = 0
+    def __init__(self) -> None:
+        self._seen: Counter[int] = Counter()  # steps between calls
+        self._last = 1
 
-    def called(self, updates: int) -> None:
-        """A call, with so many updates since the one before."""
-        if updates == 0:
-            self._together += 1
-            return
-        if self._together:
-            self._calls[self._together] += 1
-        self._updates[updates] += 1
-        self._together = 1
+    def called(self, steps: int, of_pass: int) -> None:
+        """A call, so many steps after the one before; `of_pass` of them are of the present pass, and counted by a
+        program that counts anew in each.
+        """
+        if steps <= of_pass:
+            self._seen[steps] += 2
+        else:
+            self._seen[steps] += 1
+            self._seen[of_pass] += 1
+        self._last = min(steps, of_pass)
 
     @property
-    def calls_each(self) -> Fraction:
-        """Calls after one update."""
-        calls, updates = (max(seen, key=lambda n: (seen[n], -n), default=1) for seen in (self._calls, self._updates))
-        return Fraction(calls, updates)
+    def steps(self) -> int:
+        """Between two calls."""
+        return max(self._seen, key=lambda n: (self._seen[n], n == self._last), default=1)
 
 
 class _Follower:
     """What is done in the place of a scheduler's step()."""
 
-    def __init__(self, scheduler: Any, progress: Progress, updates: int, told: Callable[[str], None]) -> None:
-        """`updates`: that its optimizer has made since the scheduler was made."""
+    def __init__(self, scheduler: Any, progress: Progress, told: Callable[[str], None], is_called: bool) -> None:
+        """`is_called`: for the first time since it was followed, and taken to be as old as its optimizer."""
         self._name = type(scheduler).__name__
         self._scheduler = weakref.ref(scheduler)
         self._most: int | None = getattr(scheduler, "total_steps", None)  # OneCycleLR raises an error beyond
         self._progress = progress
         self._told = told
-        steps = getattr(scheduler, "_step_count", None)  # ChainedScheduler has neither
-        self._done = self._first = max(0, getattr(scheduler, "last_epoch", 0) if steps is None else steps - 1)
-        self._updates = updates  # of its optimizer, at the last call
-        # Own steps when it was stepped so often. A program may step it before each update.
-        self._since = progress.own_steps_before() + (self._done == updates + 1)
-        self._rhythm = _Rhythm(self._done, self._updates)
+        self._done = calls_of(scheduler)
+        self._due = Fraction(self._done)
+        self._own, self._steps = progress.own_steps_before(), progress.steps_before()  # at the last call
+        updates = progress.updates_of(scheduler.optimizer)
+        if is_called:
+            self._steps = max(0, progress.steps() - updates)
+        elif self._done == updates + 1:  # a program may step it before each update
+            self._own += 1
+        self._share = Fraction(0)  # what each call after the last update amounts to
+        self._rhythm = _Rhythm()
         self._by_updates = False
-
-    def _made(self) -> int:
-        return self._progress.updates_of(getattr(self._scheduler(), "optimizer", None))
 
     def step(self, stock: Callable[..., None], place: str, args: Any, kwargs: Any) -> None:
         """The program calls step()."""
         if args or kwargs:  # it says itself where its schedule is
             stock(*args, **kwargs)
             return
-        before, self._updates = self._updates, self._made()
-        if self._updates == 0:  # before the first one; or they are not known of
-            stock()
+        if self._progress.updates_of(getattr(self._scheduler(), "optimizer", None)) == 0:
+            stock()  # before the first one; or they are not known of
             self._done += 1
             return
-        made = self._updates - before
-        self._rhythm.called(made)
-        own = self._progress.own_steps()
+        own, steps = self._progress.own_steps(), self._progress.steps()
+        made, self._steps = steps - self._steps, steps
         # A program that steps it once an epoch does so after its pass, or with its last batch.
         if not self._by_updates and (place == INSIDE or (place == LAST and made == 1)):
             self._by_updates = True
             self._told(self._name)
         if not self._by_updates:
             stock()
-            self._first = self._done = self._done + 1
-            self._since = own
+            self._done += 1
+            self._due, self._own = Fraction(self._done), own
             return
-        due = self._first + int(self._rhythm.calls_each * (own - self._since))
-        while self._done < due and (self._most is None or self._done < self._most):
+        if made > 0:
+            self._share = self._share_of(made, own)
+            self._own = own
+        self._due += self._share
+        while self._done < int(self._due) and (self._most is None or self._done < self._most):
             stock()
             self._done += 1
+
+    def _share_of(self, made: int, own: int) -> Fraction:
+        """Of own steps in a call after so many steps of the training. Those in which it could have been called and was
+        not, because its turn had not come, are no part of its schedule.
+        """
+        self._rhythm.called(made, max(1, self._progress.steps_of_pass()))
+        each = self._rhythm.steps
+        if made < 2 * each:
+            return Fraction(own - self._own, each)
+        if each == 1:
+            return Fraction(own - self._progress.own_steps_before())
+        return Fraction(own - self._own, made)
+
+
+def calls_of(scheduler: Any) -> int:
+    """Of its step() so far, but the first one, by which it was made. ChainedScheduler does not count them."""
+    steps = getattr(scheduler, "_step_count", None) or getattr(scheduler, "last_epoch", 0) + 1
+    return max(0, int(steps) - 1)
 
 
 class Schedulers:
@@ -116,6 +134,11 @@ class Schedulers:
         """Whether a size has changed."""
         return bool(self._kinds)
 
+    @property
+    def is_stepping(self) -> bool:
+        """Whether a scheduler computes its rate."""
+        return bool(self._inside)
+
     def follow(self) -> None:
         """From now on all schedulers are followed, whenever they are made."""
         from torch.optim.lr_scheduler import LRScheduler
@@ -127,12 +150,8 @@ class Schedulers:
                 self._see_steps_of(kind)
         if first:  # it takes 0.1 s in a large program
             for item in gc.get_objects():
-                if issubclass(type(item), LRScheduler):
-                    self._know(item, self._progress.updates_of(getattr(item, "optimizer", None)))
-
-    def _know(self, scheduler: Any, updates: int) -> _Follower:
-        follower = self._followers[scheduler] = _Follower(scheduler, self._progress, updates, self._told)
-        return follower
+                if issubclass(type(item), LRScheduler) and hasattr(item, "optimizer"):
+                    self._followers[item] = _Follower(item, self._progress, self._told, is_called=False)
 
     def _see_steps_of(self, kind: Any) -> None:
         """Of all schedulers of this kind: an attribute of one of them would be saved with its state."""
@@ -140,13 +159,15 @@ class Schedulers:
 
         @functools.wraps(stock)
         def step(scheduler: Any, *args: Any, **kwargs: Any) -> None:
-            being_made = getattr(scheduler, "_step_count", None) == 0
-            if self._inside or being_made:
-                stock(scheduler, *args, **kwargs)
-                return
             follower = self._followers.get(scheduler)
+            counts = getattr(scheduler, "_step_count", None)
+            if self._inside or (follower is None and counts == 0) or not hasattr(scheduler, "optimizer"):
+                stock(scheduler, *args, **kwargs)  # of another one; or it is being made
+                if not self._inside and counts == 0 == scheduler._step_count:  # it never counts
+                    self._followers[scheduler] = _Follower(scheduler, self._progress, self._told, is_called=False)
+                return
             if follower is None:  # it is younger than the change
-                follower = self._know(scheduler, 0)
+                follower = self._followers[scheduler] = _Follower(scheduler, self._progress, self._told, is_called=True)
 
             def once(*args: Any, **kwargs: Any) -> None:
                 self._inside.append(scheduler)

@@ -216,6 +216,52 @@ def a_schedule_that_was_begun(t):
         t.mark()
 
 
+def warm_restarts(t):
+    """Its step() does not count, as others do."""
+    schedule = lr_scheduler.CosineAnnealingWarmRestarts(t.optimizer, 3 * len(t.loader) // 2)
+    for _ in range(PASSES):
+        for batch in t.loader:
+            t.train(batch)
+            schedule.step()
+        t.mark()
+
+
+def begun_in_a_later_pass(t):
+    first, later = t.linear(2 * len(t.loader)), lr_scheduler.ExponentialLR(t.optimizer, 0.9)
+    for number in range(PASSES):
+        for batch in t.loader:
+            t.train(batch)
+            (first if number < 2 else later).step()
+        t.mark()
+
+
+def by_the_length_of_its_loader(t):
+    schedule = lr_scheduler.LambdaLR(t.optimizer, lambda step: max(0, 1 - step / (PASSES * len(t.loader))))
+    for _ in range(PASSES):
+        for batch in t.loader:
+            t.train(batch)
+            schedule.step()
+        t.mark()
+
+
+def a_second_optimizer_more_often(t):
+    second = torch.optim.SGD([t.model.bias], 1.0)
+    schedule = lr_scheduler.LinearLR(second, 1.0, 0.01, total_iters=2 * PASSES * len(t.loader))
+    for _ in range(PASSES):
+        for batch in t.loader:
+            t.train(batch)
+            for _ in range(2):
+                second.step()
+                schedule.step()
+        t.rates.append(round(second.param_groups[0]["lr"], 9))
+
+
+def after_a_step_without_data(t):
+    t.train((torch.randn(BATCH, 8), torch.randint(0, 2, (BATCH,))))
+    t.examples = 0
+    after_each_update(t)
+
+
 def on_a_plateau(t):
     schedule = lr_scheduler.ReduceLROnPlateau(t.optimizer, patience=0, factor=0.5)
     for _ in range(PASSES):
@@ -261,7 +307,9 @@ LOOPS = {function.__name__: function for function in (
     after_each_pass, with_the_last_batch_of_a_pass, after_each_update, before_each_update, a_loader_for_each_pass,
     data_that_grow, one_loader_after_the_other, trainings_of_parts, first_the_bias, gradients_of_four_batches,
     a_growing_number_of_gradients, several_updates_of_a_batch, warm_up_and_cosine, two_schedules_in_a_chain,
-    a_schedule_that_was_begun, on_a_plateau, fetched_ahead, one_batch_of_each_pass, left_after_one_batch)}
+    a_schedule_that_was_begun, warm_restarts, begun_in_a_later_pass, by_the_length_of_its_loader,
+    a_second_optimizer_more_often, after_a_step_without_data, on_a_plateau, fetched_ahead, one_batch_of_each_pass,
+    left_after_one_batch)}
 
 
 def main():

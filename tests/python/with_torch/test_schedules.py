@@ -14,7 +14,8 @@ from schedule_loops import BATCH, LOOPS
 # These count their steps: the examples of a pass that is left after a batch are as many as that has.
 LEAVES = ("one_batch_of_each_pass", "left_after_one_batch")
 # What is learnt in a training before it may not be needed: each of these is the first one, too.
-FIRST = ("after_each_pass", "before_each_update", "gradients_of_four_batches", "one_batch_of_each_pass")
+FIRST = ("after_each_pass", "before_each_update", "gradients_of_four_batches", "one_batch_of_each_pass",
+         "after_a_step_without_data")
 
 
 class Schedules(unittest.TestCase):
@@ -58,10 +59,16 @@ class Schedules(unittest.TestCase):
                 self.assertNotEqual(said["after_each_pass"]["updates"], self.alone["after_each_pass"]["updates"])
                 self.check_rates(said)
                 last = server.of("record")[-1]
-                self.assertEqual(last["examples_seen"], sum(one["examples"] for one in said.values()))
+                # Those of a step without data count as the batch before.
+                seen = sum(one["examples"] for one in said.values())
+                self.assertAlmostEqual(last["examples_seen"], seen, delta=batch)
                 self.assertEqual({event["detail"]["field"] for event in server.events("clamp")} - {"batch"}, set())
         for name in FIRST:
-            self.check_rates(self.attached([name], welcome={"batch": BATCH + BATCH // 2})[0])
+            said, server = self.attached([name], welcome={"batch": BATCH + BATCH // 2})
+            self.check_rates(said)
+            self.assertEqual(server.events("level"), [])
+            takes = next(record["takes"] for record in server.of("record") if record.get("takes"))
+            self.assertEqual(takes[0], BATCH + BATCH // 2)
 
     def test_a_size_that_changes_all_the_time_leaves_them_too(self):
         names = [name for name in LOOPS if name not in LEAVES]
