@@ -111,6 +111,7 @@ void Conversation::hello(const Hello& hello) {
   level_ = level_of(hello);
   first_batch_ = takes_first_batch(hello);
   device_ = hello.device;
+  has_loader_ = hello.batch.has_value();
   if (hello.batch)
     own_batch_ = *hello.batch;
   last_seconds_ = std::max(last_seconds_, 0.0);      // its clock begins, and from now on the run's is that
@@ -342,7 +343,7 @@ void Conversation::gone() {
 
 void Conversation::need_followed_size() {
   // A program that is attached to may make steps before those of its DataLoader; its client says when none will come.
-  if (spec_.program->attach && !said_level_ && steps() < steps_before_loader)
+  if (spec_.program->attach && !has_loader_ && !said_level_ && steps() < steps_before_loader)
     return;
   if (follows_settings(spec_, level_, first_batch_) || !failure_.empty())
     return;

@@ -142,6 +142,7 @@ private:
   bool said_silent_ = false;
   bool said_not_followed_ = false;
   bool said_level_ = false; ///< and why it is no higher
+  bool has_loader_ = false; ///< whose batch is known
   bool said_counted_again_ = false;
 };
 

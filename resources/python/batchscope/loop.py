@@ -99,6 +99,7 @@ class Loop:
         self._pending: _Step | None = None
         self._parts = 1  # batches of the last step
         self._evaluated = False  # since the last step
+        self._ends = False  # the program does
         self._without_since = 0.0  # monotonic seconds, of steps without a loader
         self._watched: str | None = None  # why the size cannot be changed, as it was said
         self._thread = threading.main_thread().ident  # which trains, as far as is known
@@ -449,6 +450,7 @@ class Loop:
         """The program ends: its last step is over."""
         if self.follows:
             self.parts.release()
+        self._ends = True
         if self._pending is not None and self.follows:
             with contextlib.suppress(SystemExit):
                 self._flush()
@@ -499,7 +501,10 @@ class Loop:
         """The size of these steps cannot be changed; says why, once."""
         without = _OTHER_THREAD if self.fetches_elsewhere else _NO_LOADER
         reason = without if feed is None else feed.reason or without
-        if self._watched == reason.code or (feed is None and self._may_begin()):
+        if self._watched == reason.code:
+            return
+        if reason is _NO_LOADER and self._may_begin() and not self._ends:
+            self._run._describe(can=("trace",))
             return
         self._watched = reason.code
         self._run._loader = None
