@@ -32,10 +32,9 @@ bool is_numeric(const run::SpecField& field);
 /// Whether values of the field have commas themselves, so that semicolons separate them.
 bool has_commas(const run::SpecField& field);
 
-/// Parses `FIELD=VALUES`. VALUES are separated by commas (by semicolons where values have
-/// commas, and anywhere else, too). Of a number, a value may be a range: `16..1024 x2` (16, 32, ...), `0.1..0.5 +0.1`;
-/// for random sweeps `0.0001..0.1 log` or `0..0.5 uniform` alone. Throws Error (input) naming the field, the value and
-/// what is accepted.
+/// Parses `FIELD=VALUES`. VALUES are separated by commas, or by semicolons, which fields with commas in their values
+/// need. Of a number, a value may be a range: `16..1024 x2` (16, 32, ...), `0.1..0.5 +0.1`; for random sweeps
+/// `0.0001..0.1 log` or `0..0.5 uniform` alone. Throws Error (input) naming the field, the value and what is accepted.
 Variation parse_variation(const std::string& text);
 /// The same for the values of one field; messages name the field's option.
 Variation parse_values(const std::string& field, const std::string& values);

@@ -155,8 +155,8 @@ class Loop:
         if not self.follows:
             return
         if self._fetches:
-            unused = [fetch for fetch in self._fetches if not (fetch.trained or fetch.has_gradients)]
-            self._drop([fetch for fetch in unused if fetch.feed is feed])
+            own = [fetch for fetch in self._fetches if fetch.feed is feed]
+            self._drop([fetch for fetch in own if not (fetch.trained or fetch.has_gradients)])
         fetch: _Fetch | None = _Fetch(feed, rows, weakref.ref(by), is_further=is_further)
         if feed.is_ahead:
             fetch, feed.ahead = feed.ahead, fetch

@@ -53,6 +53,14 @@ class Training:
         self.backward(batch)
         self.update()
 
+    def train_passes(self, schedule, passes):
+        """Steps the schedule after each update, and marks the end of each pass."""
+        for batches in passes:
+            for batch in batches:
+                self.train(batch)
+                schedule.step()
+            self.mark()
+
     def mark(self):
         self.rates.append(round(self.optimizer.param_groups[0]["lr"], 9))
 
@@ -78,11 +86,7 @@ def with_the_last_batch_of_a_pass(t):
 
 def after_each_update(t):
     schedule = t.linear(PASSES * len(t.loader))
-    for _ in range(PASSES):
-        for batch in t.loader:
-            t.train(batch)
-            schedule.step()
-        t.mark()
+    t.train_passes(schedule, [t.loader] * PASSES)
 
 
 def before_each_update(t):
@@ -96,31 +100,19 @@ def before_each_update(t):
 
 def a_loader_for_each_pass(t):
     schedule = t.linear(PASSES * len(t.loader))
-    for _ in range(PASSES):
-        for batch in t.loader_of(t.data):
-            t.train(batch)
-            schedule.step()
-        t.mark()
+    t.train_passes(schedule, (t.loader_of(t.data) for _ in range(PASSES)))
 
 
 def data_that_grow(t):
     parts = [t.part(40 + 30 * number) for number in range(PASSES)]
     schedule = t.linear(sum(map(len, parts)))
-    for part in parts:
-        for batch in part:
-            t.train(batch)
-            schedule.step()
-        t.mark()
+    t.train_passes(schedule, parts)
 
 
 def one_loader_after_the_other(t):
     other = t.part(48)
     schedule = t.linear(PASSES * (len(t.loader) + len(other)))
-    for _ in range(PASSES):
-        for batch in itertools.chain(t.loader, other):
-            t.train(batch)
-            schedule.step()
-        t.mark()
+    t.train_passes(schedule, (itertools.chain(t.loader, other) for _ in range(PASSES)))
 
 
 def trainings_of_parts(t):
@@ -129,22 +121,14 @@ def trainings_of_parts(t):
         t.use(t.model.parameters())
         loader = t.part(120)
         schedule = lr_scheduler.OneCycleLR(t.optimizer, 1.0, total_steps=2 * len(loader) + 1)
-        for _ in range(2):
-            for batch in loader:
-                t.train(batch)
-                schedule.step()
-            t.mark()
+        t.train_passes(schedule, [loader] * 2)
 
 
 def first_the_bias(t):
     for parameters in ([t.model.bias], t.model.parameters()):
         t.use(parameters)
         schedule = t.linear(2 * len(t.loader))
-        for _ in range(2):
-            for batch in t.loader:
-                t.train(batch)
-                schedule.step()
-            t.mark()
+        t.train_passes(schedule, [t.loader] * 2)
 
 
 def gradients_of_four_batches(t):
@@ -186,22 +170,14 @@ def warm_up_and_cosine(t):
     warm_up = lr_scheduler.LinearLR(t.optimizer, 0.1, 1.0, total_iters=5)
     cosine = lr_scheduler.CosineAnnealingLR(t.optimizer, steps - 5)
     schedule = lr_scheduler.SequentialLR(t.optimizer, [warm_up, cosine], [5])
-    for _ in range(PASSES):
-        for batch in t.loader:
-            t.train(batch)
-            schedule.step()
-        t.mark()
+    t.train_passes(schedule, [t.loader] * PASSES)
 
 
 def two_schedules_in_a_chain(t):
     steps = PASSES * len(t.loader)
     halved = lr_scheduler.ConstantLR(t.optimizer, 0.5, total_iters=steps // 2)
     schedule = lr_scheduler.ChainedScheduler([halved, t.linear(steps)])
-    for _ in range(PASSES):
-        for batch in t.loader:
-            t.train(batch)
-            schedule.step()
-        t.mark()
+    t.train_passes(schedule, [t.loader] * PASSES)
 
 
 def a_schedule_that_was_begun(t):
@@ -209,39 +185,24 @@ def a_schedule_that_was_begun(t):
     half = PASSES * len(t.loader)
     schedule.load_state_dict({**schedule.state_dict(), "last_epoch": half, "_step_count": half + 1})
     t.optimizer.param_groups[0]["lr"] = 0.505
-    for _ in range(PASSES):
-        for batch in t.loader:
-            t.train(batch)
-            schedule.step()
-        t.mark()
+    t.train_passes(schedule, [t.loader] * PASSES)
 
 
 def warm_restarts(t):
     """Its step() does not count, as others do."""
     schedule = lr_scheduler.CosineAnnealingWarmRestarts(t.optimizer, 3 * len(t.loader) // 2)
-    for _ in range(PASSES):
-        for batch in t.loader:
-            t.train(batch)
-            schedule.step()
-        t.mark()
+    t.train_passes(schedule, [t.loader] * PASSES)
 
 
 def begun_in_a_later_pass(t):
     first, later = t.linear(2 * len(t.loader)), lr_scheduler.ExponentialLR(t.optimizer, 0.9)
-    for number in range(PASSES):
-        for batch in t.loader:
-            t.train(batch)
-            (first if number < 2 else later).step()
-        t.mark()
+    t.train_passes(first, [t.loader] * 2)
+    t.train_passes(later, [t.loader] * (PASSES - 2))
 
 
 def by_the_length_of_its_loader(t):
     schedule = lr_scheduler.LambdaLR(t.optimizer, lambda step: max(0, 1 - step / (PASSES * len(t.loader))))
-    for _ in range(PASSES):
-        for batch in t.loader:
-            t.train(batch)
-            schedule.step()
-        t.mark()
+    t.train_passes(schedule, [t.loader] * PASSES)
 
 
 def a_second_optimizer_more_often(t):
